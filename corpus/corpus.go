@@ -1,0 +1,258 @@
+// Package corpus holds what everything is measured on: tools, the toolsets that
+// group them, the distributions that combine toolsets, and intents, the things
+// that users want, labelled with the tools that do them.
+//
+// A corpus comes from a folder in the project's own format, from a file or
+// folder that other programs wrote (an OpenAI tools array, an MCP tools/list
+// result, JSON Lines of either), or from the embedded default. Imported tools
+// keep their schema's bytes, since token counts depend on them. Reading is
+// strict: an unknown field, a repeated name or a wrong type is an error that
+// names the place, and nothing is half-loaded.
+package corpus
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/distributions"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+	"github.com/toolgauge/toolgauge/pipeline/toolset"
+)
+
+// SchemaVersion is the version of the corpus format that this package reads
+// and every file of a corpus carries.
+const SchemaVersion = 1
+
+// Corpus is a set of tools and what is known about them. It is immutable once
+// loaded.
+type Corpus struct {
+	Name    string
+	Version string
+	Licence string
+	Sources []string
+	// Tools in a fixed order: built-in tools first, then by source and name.
+	Tools []*Tool
+	// Toolsets is the table of fixed toolsets.
+	Toolsets *toolset.Table
+	// Distributions holds the presets and the corpus's own.
+	Distributions *distributions.Set
+	Intents       []*Intent
+	// Notes tell what loading decided on its own, one sentence each: exact
+	// duplicates merged, names changed.
+	Notes []string
+	// SHA256 is the hex digest of all of the above but the notes.
+	SHA256 string
+
+	byID map[string]*Tool
+}
+
+// Tool is one tool and who owns it.
+type Tool struct {
+	// ID is unique in the corpus: "server/name" for a tool of an MCP server,
+	// the bare name for any other.
+	ID string
+	// Server is the MCP server's label; empty for built-in and plugin tools.
+	Server string
+	// Name is the tool's name as its owner calls it.
+	Name string
+	// Toolset is where it registers: "mcp-SERVER", or a toolset's name.
+	Toolset string
+	// Builtin marks the tools of the agent itself.
+	Builtin bool
+	// Raw is the tool as it was imported, byte for byte.
+	Raw json.RawMessage
+	// Definition is what a model sees, under the model-visible name.
+	Definition *registry.Definition
+
+	RequiresEnv   []string
+	Check         string // name of its availability probe; empty: always usable
+	MaxResultSize int    // characters; 0: no cap of its own
+	Async         bool
+	ReadOnly      bool
+}
+
+// Intent is one thing that a user wants.
+type Intent struct {
+	ID        string `json:"id"`
+	Utterance string `json:"utterance"`
+	Language  string `json:"language"` // BCP 47
+	Class     Class  `json:"class"`
+	Gold      []Gold `json:"gold"`
+}
+
+// Gold is a tool that serves an intent, and how it is to be called.
+type Gold struct {
+	Tool      string     `json:"tool"` // Tool.ID
+	Arguments []Argument `json:"arguments,omitempty"`
+	// DependsOn are the positions, from 0, of the golds of this intent whose
+	// results the call needs.
+	DependsOn []int `json:"depends_on,omitempty"`
+}
+
+// Argument is one argument of a gold call.
+type Argument struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+	// Stated tells whether the utterance gives the value.
+	Stated bool `json:"stated"`
+}
+
+// Class groups intents by what makes them easy or hard to serve.
+type Class string
+
+// The classes.
+const (
+	ExactName   Class = "exact_name"
+	Obvious     Class = "obvious"
+	Paraphrase  Class = "paraphrase"
+	ZeroOverlap Class = "zero_overlap"
+	Parameter   Class = "parameter"
+	MultiTool   Class = "multi_tool"
+	Confusable  Class = "confusable"
+	NonEnglish  Class = "non_english"
+	// Absent marks an intent that no tool serves; it has no gold.
+	Absent Class = "absent"
+	// Derived marks an intent made from a tool's own description, for a corpus
+	// that has none. Such figures say so wherever they are printed.
+	Derived Class = "derived"
+)
+
+// Classes returns all classes in the order in which tables print them.
+func Classes() []Class {
+	return []Class{ExactName, Obvious, Paraphrase, ZeroOverlap, Parameter, MultiTool, Confusable, NonEnglish, Absent, Derived}
+}
+
+// JSONArguments returns the gold's arguments as a JSON object in the order
+// given.
+func (g Gold) JSONArguments() json.RawMessage {
+	out := []byte{'{'}
+	for i, a := range g.Arguments {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(a.Name)
+		out = append(append(append(out, key...), ':'), a.Value...)
+	}
+	return append(out, '}')
+}
+
+// Tool returns a tool by ID.
+func (c *Corpus) Tool(id string) (*Tool, bool) {
+	t, ok := c.byID[id]
+	return t, ok
+}
+
+// SourceNames returns the toolsets that are no fixed toolset of the table and
+// hold tools: "mcp-SERVER" for servers, the toolset's name for plugins; sorted.
+// Sessions draw their servers from these.
+func (c *Corpus) SourceNames() []string {
+	var names []string
+	for _, t := range c.Tools {
+		if !t.Builtin {
+			names = append(names, t.Toolset)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// HasToolset reports whether a distribution may name a toolset: a fixed one of
+// the table, or the source of a tool.
+func (c *Corpus) HasToolset(name string) bool {
+	if _, ok := c.Toolsets.Static(name); ok {
+		return true
+	}
+	_, ok := slices.BinarySearch(c.SourceNames(), name)
+	return ok
+}
+
+// Deferrable returns the tools that the bridge can take off the surface: all
+// that are not on the core list.
+func (c *Corpus) Deferrable() []*Tool {
+	var tools []*Tool
+	for _, t := range c.Tools {
+		if !c.Toolsets.IsCore(t.Definition.Name) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// finish sorts, indexes, checks references and takes the digest.
+func (c *Corpus) finish() error {
+	slices.SortStableFunc(c.Tools, func(a, b *Tool) int {
+		if a.Builtin != b.Builtin {
+			if a.Builtin {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Toolset, b.Toolset), cmp.Compare(a.ID, b.ID))
+	})
+	c.byID = make(map[string]*Tool, len(c.Tools))
+	visible := make(map[string]*Tool, len(c.Tools))
+	for _, t := range c.Tools {
+		c.byID[t.ID] = t
+		if other := visible[t.Definition.Name]; other != nil {
+			return fmt.Errorf("tools %q and %q share the model-visible name %q\nhint: rename one of them", other.ID, t.ID, t.Definition.Name)
+		}
+		visible[t.Definition.Name] = t
+	}
+	for _, in := range c.Intents {
+		if err := c.checkIntent(in); err != nil {
+			return err
+		}
+	}
+	c.SHA256 = c.digest()
+	return nil
+}
+
+func (c *Corpus) checkIntent(in *Intent) error {
+	for i, g := range in.Gold {
+		if _, ok := c.byID[g.Tool]; !ok {
+			return fmt.Errorf("intent %q: gold %d names unknown tool %q\nhint: %s", in.ID, i, g.Tool, c.nearest(g.Tool))
+		}
+	}
+	return nil
+}
+
+func (c *Corpus) nearest(id string) string {
+	ids := make([]string, len(c.Tools))
+	for i, t := range c.Tools {
+		ids[i] = t.ID
+	}
+	return nearestHint(id, ids)
+}
+
+// digest hashes a plain listing of the content, independent of file layout.
+func (c *Corpus) digest() string {
+	h := sha256.New()
+	put := func(parts ...string) {
+		for _, p := range parts {
+			fmt.Fprintf(h, "%d:%s,", len(p), p)
+		}
+	}
+	put("corpus", c.Name, c.Version)
+	for _, t := range c.Tools {
+		put("tool", t.ID, t.Toolset, t.Definition.JSON, strings.Join(t.RequiresEnv, " "), t.Check,
+			fmt.Sprint(t.MaxResultSize, t.Builtin, t.Async, t.ReadOnly))
+	}
+	put("core", strings.Join(c.Toolsets.Core(), " "))
+	for _, name := range c.Toolsets.Names() {
+		s, _ := c.Toolsets.Static(name)
+		put("toolset", name, strings.Join(s.Tools, " "), strings.Join(s.Includes, " "), fmt.Sprint(s.Posture))
+	}
+	for _, d := range c.Distributions.All() {
+		put("distribution", fmt.Sprintf("%+v", d))
+	}
+	for _, in := range c.Intents {
+		text, _ := json.Marshal(in)
+		put("intent", string(text))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,49 @@
+// Package nearest finds the name that a mistyped one was meant to be.
+package nearest
+
+import "strings"
+
+// Name returns the known name closest to name by edit distance, letter case and
+// the difference of - and _ put aside; the first of equals; empty if known is.
+func Name(name string, known []string) string {
+	best, least := "", -1
+	for _, k := range known {
+		if d := distance(fold(name), fold(k)); least < 0 || d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// Hint words the nearest name for an error's hint.
+func Hint(name string, known []string) string {
+	if len(known) == 0 {
+		return "there are none to choose from"
+	}
+	return "did you mean \"" + Name(name, known) + "\"?"
+}
+
+func fold(s string) []rune {
+	return []rune(strings.ReplaceAll(strings.ToLower(s), "-", "_"))
+}
+
+// distance is Levenshtein's, in one row.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

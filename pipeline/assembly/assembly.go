@@ -1,0 +1,205 @@
+// Package assembly turns the names of toolsets into what a model sees.
+//
+// The steps, in the order that the contract fixes: (1) the enabled toolsets'
+// tool names; (2) less the disabled ones, always last on names; (3) the usable
+// definitions among them, from the registry; (4 to 6) rewriting, where a tool's
+// text depends on which other tools are there; (7) recording the names, for
+// those who ask which tools a session resolved to; (8) schemas made fit for
+// model APIs; (9) the bridge. If the bridge fails, the session gets its
+// definitions unbridged, with a warning, rather than none.
+//
+// A small memo in front returns an assembly again while nothing it depends on
+// has changed: toolsets, settings, registry generation, and the verdicts of the
+// probes it asked, which run out.
+package assembly
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+	"github.com/toolgauge/toolgauge/pipeline/toolset"
+)
+
+// kanbanToolset is added for a kanban worker, whatever it enabled.
+const kanbanToolset = "kanban"
+
+// Rewrite changes one tool's definition by what else is available. It returns
+// the definition to show, or nil to drop the tool.
+type Rewrite func(d *registry.Definition, available func(name string) bool) (*registry.Definition, error)
+
+// Options sets up an Assembler.
+type Options struct {
+	Registry *registry.Registry // required
+	Resolver *toolset.Resolver  // required
+	Bridge   *bridge.Bridge     // required
+	// Rewrites holds the rewrite rules by tool name.
+	Rewrites map[string]Rewrite
+	// Memo chooses how long assemblies are kept; the zero value is the default.
+	Memo MemoMode
+	// Shared keeps per-tool work between assemblers; nil gives a fresh one.
+	Shared *Shared
+	// Log receives what is worth a warning; nil discards it.
+	Log *slog.Logger
+}
+
+// Assembler assembles surfaces. It is not safe for concurrent use.
+type Assembler struct {
+	registry *registry.Registry
+	resolver *toolset.Resolver
+	bridge   *bridge.Bridge
+	rewrites map[string]Rewrite
+	shared   *Shared
+	memo     memo
+	log      *slog.Logger
+	resolved []string
+}
+
+// New returns an assembler.
+func New(o Options) *Assembler {
+	a := &Assembler{
+		registry: o.Registry, resolver: o.Resolver, bridge: o.Bridge,
+		rewrites: o.Rewrites, shared: o.Shared, log: o.Log,
+		memo: memo{mode: o.Memo},
+	}
+	if a.shared == nil {
+		a.shared = NewShared()
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	return a
+}
+
+// Request says what to assemble.
+type Request struct {
+	// Enabled names toolsets; nil means all of them, empty means none.
+	Enabled []string
+	// Disabled names toolsets to take away, after everything was added.
+	Disabled []string
+	Config   bridge.Config
+	// ContextLength is the model's context in tokens; 0 or less is unknown.
+	ContextLength int
+	// SkipBridge stops before the last step.
+	SkipBridge bool
+	// KanbanWorker marks a session started for a kanban task, DelegatedChild
+	// one started by another session: the first gets the kanban tools unless
+	// it is also the second.
+	KanbanWorker   bool
+	DelegatedChild bool
+}
+
+// Assembled is a surface and the definitions that it was made from.
+type Assembled struct {
+	*bridge.Surface
+	// Usable are the session's definitions before the bridge, sorted by name.
+	Usable []*registry.Definition
+}
+
+// Assemble returns the surface for a request. The result is shared with later
+// calls and must not be changed.
+func (a *Assembler) Assemble(r Request) *Assembled {
+	key := a.memo.key(a.registry.Generation(), r)
+	now := a.registry.Clock().Now()
+	if hit, ok := a.memo.get(key, now); ok {
+		return hit
+	}
+	usable, validUntil := a.usable(r)
+	assembled := &Assembled{Usable: usable, Surface: a.bridgeOver(usable, r)}
+	a.memo.put(key, assembled, now, validUntil)
+	return assembled
+}
+
+// Resolved returns the names of the tools that the last assembly which was not
+// answered from the memo resolved to, before the bridge.
+func (a *Assembler) Resolved() []string { return slices.Clone(a.resolved) }
+
+// Names returns the tool names of a request: steps one and two. Names of
+// toolsets that nobody knows add nothing.
+func (a *Assembler) Names(r Request) []string {
+	enabled := r.Enabled
+	if enabled == nil {
+		enabled = []string{"all"}
+	}
+	if r.KanbanWorker && !r.DelegatedChild && !slices.Contains(enabled, kanbanToolset) {
+		enabled = append(slices.Clone(enabled), kanbanToolset)
+	}
+	names := a.resolver.Resolve(enabled...)
+	if len(r.Disabled) == 0 {
+		return names
+	}
+	gone := make(map[string]bool)
+	for _, toolset := range r.Disabled {
+		for _, name := range a.resolver.Disables(toolset) {
+			gone[name] = true
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return gone[name] })
+}
+
+// usable runs steps one to eight.
+func (a *Assembler) usable(r Request) ([]*registry.Definition, time.Time) {
+	reading := a.registry.Definitions(a.Names(r))
+	definitions := a.rewrite(reading.Definitions)
+	a.resolved = a.resolved[:0]
+	for i, d := range definitions {
+		a.resolved = append(a.resolved, d.Name)
+		definitions[i] = a.shared.sanitized(d, a.log).definition
+	}
+	return definitions, reading.ValidUntil
+}
+
+// rewrite applies the rules of the tools that have one.
+func (a *Assembler) rewrite(definitions []*registry.Definition) []*registry.Definition {
+	if len(a.rewrites) == 0 {
+		return definitions
+	}
+	available := func(name string) bool {
+		_, found := slices.BinarySearchFunc(definitions, name, func(d *registry.Definition, name string) int {
+			return strings.Compare(d.Name, name)
+		})
+		return found
+	}
+	kept := make([]*registry.Definition, 0, len(definitions))
+	for _, d := range definitions {
+		if rule := a.rewrites[d.Name]; rule != nil {
+			rewritten, err := rule(d, available)
+			switch {
+			case err != nil:
+				a.log.Warn("rewrite failed, definition stands", "tool", d.Name, "err", err)
+			case rewritten == nil:
+				continue
+			default:
+				d = a.shared.intern(rewritten)
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+// bridgeOver runs step nine.
+func (a *Assembler) bridgeOver(usable []*registry.Definition, r Request) (s *bridge.Surface) {
+	if r.SkipBridge {
+		return &bridge.Surface{Definitions: usable, Listing: bridge.Listing{Form: bridge.FormNone}}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s = a.unbridged(usable, fmt.Errorf("%v", p))
+		}
+	}()
+	s, err := a.bridge.Assemble(usable, r.Config, r.ContextLength)
+	if err != nil {
+		return a.unbridged(usable, err)
+	}
+	return s
+}
+
+func (a *Assembler) unbridged(usable []*registry.Definition, err error) *bridge.Surface {
+	a.log.Warn("bridge failed, definitions stay unbridged", "err", err)
+	return &bridge.Surface{Definitions: usable, Listing: bridge.Listing{Form: bridge.FormNone}}
+}

@@ -1,0 +1,162 @@
+package assembly
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+)
+
+// Dispatcher carries out a call of a real tool: the registry, or a gateway in
+// front of it.
+type Dispatcher interface {
+	Dispatch(ctx context.Context, name string, arguments json.RawMessage) registry.Result
+}
+
+// agentLoopTools are answered by the agent itself, which holds their state; a
+// dispatch of one is a fault of the caller.
+var agentLoopTools = [...]string{"todo", "memory", "session_search", "delegate_task"}
+
+// Status tells how a call ended.
+type Status string
+
+// The statuses of a call.
+const (
+	StatusOK      Status = "ok"
+	StatusError   Status = "error"
+	StatusBlocked Status = "blocked"
+)
+
+// HookEvent is what a hook learns of a call of a real tool.
+type HookEvent struct {
+	CallID, SessionID string
+	Tool              string
+	Arguments         json.RawMessage
+	// Result, Status and DurationMS are set behind the call; the duration, in
+	// milliseconds of the session's clock, is the same for all who ask.
+	Result     registry.Result
+	Status     Status
+	DurationMS int64
+}
+
+// Hooks lets others watch and stop calls. Nil hooks are not called. Searches
+// and descriptions are answered inline and fire none.
+type Hooks struct {
+	// Pre may stop a call by returning a reason.
+	Pre func(HookEvent) (blockReason string)
+	// Transform may replace a result.
+	Transform func(HookEvent) registry.Result
+	Post      func(HookEvent)
+}
+
+// ToolCall is one call as a model asks for it.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments json.RawMessage
+	// SkipPre is set by an executor that already ran the Pre hook.
+	SkipPre bool
+}
+
+// Session answers a model's calls for one set of toolsets: the bridge's tools
+// inline, all others through the dispatcher, under their own name.
+type Session struct {
+	ID         string
+	Assembler  *Assembler
+	Request    Request
+	Dispatcher Dispatcher
+	Hooks      Hooks
+}
+
+// Outcome is what a call led to.
+type Outcome struct {
+	Result registry.Result
+	// Tool is the real tool that was dispatched; empty if none was.
+	Tool string
+	// Matches are the tools that a search found, best first.
+	Matches []bridge.Match
+	// Refusal is set where the bridge sent the call back.
+	Refusal *bridge.CallError
+}
+
+// Call carries out one call. The session's definitions are read anew each time,
+// so that a scope never outlives what it was made from.
+func (s *Session) Call(ctx context.Context, c ToolCall) Outcome {
+	fields, err := rawjson.Object(c.Arguments)
+	if err != nil {
+		return Outcome{Result: registry.ErrorResult("arguments is not a JSON object: " + err.Error())}
+	}
+	if !bridge.IsBridgeTool(c.Name) {
+		return s.callTool(ctx, c)
+	}
+	scope := s.Scope()
+	switch c.Name {
+	case bridge.SearchTool:
+		result, matches := scope.ToolSearch(fields)
+		return Outcome{Result: result, Matches: matches}
+	case bridge.DescribeTool:
+		return Outcome{Result: scope.ToolDescribe(fields)}
+	}
+	call, refusal := scope.ToolCall(fields)
+	if refusal != nil {
+		return Outcome{Result: refusal.Result(), Refusal: refusal}
+	}
+	c.Name, c.Arguments = call.Name, call.Arguments
+	return s.callTool(ctx, c)
+}
+
+// Scope returns what the session can reach through the bridge now.
+func (s *Session) Scope() *bridge.Scope {
+	request := s.Request
+	request.SkipBridge = true
+	return s.Assembler.bridge.Scope(s.Assembler.Assemble(request).Usable, request.Config)
+}
+
+// callTool runs hooks and dispatches one real tool.
+func (s *Session) callTool(ctx context.Context, c ToolCall) Outcome {
+	if slices.Contains(agentLoopTools[:], c.Name) {
+		return Outcome{Result: registry.ErrorResult(c.Name + " must be handled by the agent itself")}
+	}
+	event := HookEvent{CallID: c.ID, SessionID: s.ID, Tool: c.Name, Arguments: s.prepare(c)}
+	if s.Hooks.Pre != nil && !c.SkipPre {
+		if reason := s.Hooks.Pre(event); reason != "" {
+			event.Result, event.Status = registry.ErrorResult(reason), StatusBlocked
+			s.post(event)
+			return Outcome{Result: event.Result}
+		}
+	}
+	clock := s.Assembler.registry.Clock()
+	start := clock.Now()
+	event.Result = s.Dispatcher.Dispatch(ctx, c.Name, event.Arguments)
+	event.DurationMS = max(0, clock.Now().Sub(start).Nanoseconds()/int64(time.Millisecond))
+	event.Status = StatusOK
+	if event.Result.Failed {
+		event.Status = StatusError
+	}
+	if s.Hooks.Transform != nil {
+		event.Result = s.Hooks.Transform(event)
+	}
+	s.post(event)
+	return Outcome{Result: event.Result, Tool: c.Name}
+}
+
+func (s *Session) post(event HookEvent) {
+	if s.Hooks.Post != nil {
+		s.Hooks.Post(event)
+	}
+}
+
+// prepare repairs argument types by the schema that the model saw and gives
+// property names back their original spelling.
+func (s *Session) prepare(c ToolCall) json.RawMessage {
+	entry, ok := s.Assembler.registry.Entry(c.Name)
+	if !ok {
+		return c.Arguments
+	}
+	clean := s.Assembler.shared.sanitized(entry.Definition, s.Assembler.log)
+	return clean.renamed.restore(bridge.Coerce(c.Arguments, clean.definition.Parameters))
+}

@@ -1,0 +1,183 @@
+package bridge
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+)
+
+// Coerce repairs arguments that a model wrote in the wrong JSON type, where the
+// schema says what was meant: "42" for an integer, "true" for a boolean, JSON
+// text for an array or an object, one value for an array of them, "null" where
+// null is allowed, and the same inside nested objects and arrays. Whatever cannot
+// be repaired stays as it is; inf and nan stay text, since JSON has no such
+// numbers.
+func Coerce(arguments, schema json.RawMessage) json.RawMessage {
+	if len(schema) == 0 {
+		return arguments
+	}
+	return coerceObject(arguments, schema)
+}
+
+func coerceObject(object, schema json.RawMessage) json.RawMessage {
+	members, err := rawjson.Object(schema)
+	if err != nil {
+		return object
+	}
+	raw, ok := rawjson.Get(members, "properties")
+	if !ok {
+		return object
+	}
+	properties, err := rawjson.Object(raw)
+	if err != nil {
+		return object
+	}
+	fields, err := rawjson.Object(object)
+	if err != nil {
+		return object
+	}
+	changed := false
+	for i, f := range fields {
+		if property, ok := rawjson.Get(properties, f.Key); ok {
+			fields[i].Value = coerceValue(f.Value, property)
+			changed = changed || string(fields[i].Value) != string(f.Value)
+		}
+	}
+	if !changed {
+		return object
+	}
+	return rawjson.AppendObject(nil, fields)
+}
+
+func coerceValue(value, schema json.RawMessage) json.RawMessage {
+	types := schemaTypes(schema)
+	if len(types) == 0 {
+		return value
+	}
+	kind := rawjson.Kind(value)
+	if kind == "string" && !slices.Contains(types, "string") {
+		value = coerceText(value, types)
+		kind = rawjson.Kind(value)
+	}
+	switch {
+	case kind == "object" && slices.Contains(types, "object"):
+		return coerceObject(value, schema)
+	case kind == "array" && slices.Contains(types, "array"):
+		return coerceArray(value, schema)
+	case types[0] == "array" && kind != "object" && kind != "array" && kind != "null" && !slices.Contains(types, kind):
+		wrapped := append(append([]byte{'['}, value...), ']')
+		return coerceArray(wrapped, schema)
+	default:
+		return value
+	}
+}
+
+func coerceArray(array, schema json.RawMessage) json.RawMessage {
+	members, err := rawjson.Object(schema)
+	if err != nil {
+		return array
+	}
+	items, ok := rawjson.Get(members, "items")
+	if !ok {
+		return array
+	}
+	elements, err := rawjson.Array(array)
+	if err != nil {
+		return array
+	}
+	out := []byte{'['}
+	for i, e := range elements {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, coerceValue(e, items)...)
+	}
+	return append(out, ']')
+}
+
+// coerceText turns a JSON string into the first of the wanted types that its
+// text is a value of.
+func coerceText(value json.RawMessage, types []string) json.RawMessage {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	text = strings.TrimFunc(text, isSpace)
+	for _, t := range types {
+		if v := textAs(text, t); v != nil {
+			return v
+		}
+	}
+	return value
+}
+
+func textAs(text, wanted string) json.RawMessage {
+	switch wanted {
+	case "integer", "number":
+		f, err := parseFloatText(text)
+		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+			return nil
+		}
+		if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return json.RawMessage(strconv.FormatInt(int64(f), 10))
+		}
+		if wanted == "number" {
+			return json.RawMessage(strconv.FormatFloat(f, 'g', -1, 64))
+		}
+	case "boolean":
+		if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+			return json.RawMessage(lower)
+		}
+	case "null":
+		if strings.EqualFold(text, "null") {
+			return json.RawMessage("null")
+		}
+	case "array", "object":
+		compact, err := rawjson.Compact([]byte(text))
+		if err == nil && rawjson.Kind(compact) == wanted {
+			return compact
+		}
+	}
+	return nil
+}
+
+// schemaTypes lists the JSON types that a property may have: its type keyword
+// (a name or a list), null where nullable is true, and the types of the
+// branches of anyOf and oneOf.
+func schemaTypes(schema json.RawMessage) []string {
+	members, err := rawjson.Object(schema)
+	if err != nil {
+		return nil
+	}
+	var types []string
+	if raw, ok := rawjson.Get(members, "type"); ok {
+		var one string
+		var many []string
+		if json.Unmarshal(raw, &one) == nil {
+			types = append(types, one)
+		} else if json.Unmarshal(raw, &many) == nil {
+			types = append(types, many...)
+		}
+	}
+	if raw, ok := rawjson.Get(members, "nullable"); ok && string(raw) == "true" {
+		types = append(types, "null")
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		raw, ok := rawjson.Get(members, keyword)
+		if !ok {
+			continue
+		}
+		branches, err := rawjson.Array(raw)
+		if err != nil {
+			continue
+		}
+		for _, b := range branches {
+			types = append(types, schemaTypes(b)...)
+		}
+	}
+	return types
+}

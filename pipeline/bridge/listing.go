@@ -1,0 +1,249 @@
+package bridge
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+)
+
+// Form is how much a listing says.
+type Form string
+
+// The forms of a listing, from the most to the least.
+const (
+	// FormFull names every tool with a short description.
+	FormFull Form = "full"
+	// FormNames names every tool.
+	FormNames Form = "names"
+	// FormMixed names the tools of some sources and counts those of others.
+	FormMixed Form = "mixed"
+	// FormGroups counts the tools of every source.
+	FormGroups Form = "groups"
+	// FormNone is no listing: switched off, nothing deferred, or no form fits.
+	FormNone Form = "none"
+)
+
+// Tier is how much a surface tells of deferred tools: 0 nothing is deferred,
+// 1 tools are named (in part, where the form is mixed 2), 2 sources at most.
+func (f Form) tier() int {
+	if f == FormGroups || f == FormNone {
+		return 2
+	}
+	return 1
+}
+
+const (
+	listingHeader = "Deferred tools by source. Load a schema with `tool_describe`, run a tool with `tool_call`:"
+
+	// shortDescriptionMax is the length in code points at which a listed
+	// description is cut.
+	shortDescriptionMax = 60
+
+	// otherLabel groups deferred tools that no toolset holds.
+	otherLabel = "other"
+)
+
+// Listing is the catalog text that tool_search's description carries.
+type Listing struct {
+	Form Form
+	// Text is empty when Form is none.
+	Text string
+	// Named tells which deferred tools Text names, by source label: in the
+	// mixed form those of collapsed sources are missing.
+	collapsed map[string]bool
+}
+
+// Names reports whether the listing names the tools of a source.
+func (l Listing) Names(label string) bool {
+	switch l.Form {
+	case FormFull, FormNames:
+		return true
+	case FormMixed:
+		return !l.collapsed[label]
+	default:
+		return false
+	}
+}
+
+// group is the deferred tools of one source.
+type group struct {
+	label string
+	tools []*registry.Definition
+}
+
+func (g *group) heading() string {
+	return g.label + " tools (" + strconv.Itoa(len(g.tools)) + "):"
+}
+
+func (g *group) summary() string {
+	return g.label + " (" + strconv.Itoa(len(g.tools)) + " tools, names omitted: find them with `tool_search`)"
+}
+
+func (g *group) names() string {
+	b := make([]byte, 0, 32*len(g.tools))
+	b = append(append(b, g.heading()...), '\n')
+	for i, t := range g.tools {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, t.Name...)
+	}
+	return string(b)
+}
+
+// List writes the listing of deferred tools that fits a budget of estimated
+// tokens: all in full, else all by name, else sources collapsed to a count,
+// the largest first, until the text fits. The text depends on the set of tools
+// and their sources only, not on their order: sources are sorted by label,
+// tools by name and description, so a prompt cache sees the same bytes.
+func (b *Bridge) List(deferred []*registry.Definition, budget int) Listing {
+	groups := b.groups(deferred)
+	if len(groups) == 0 {
+		return Listing{Form: FormNone}
+	}
+	if text, ok := b.full(groups, budget); ok {
+		return Listing{Form: FormFull, Text: text}
+	}
+	blocks := make([]string, len(groups))
+	sizes := make([]int, len(groups))
+	total := utf8.RuneCountInString(listingHeader)
+	for i := range groups {
+		blocks[i] = groups[i].names()
+		sizes[i] = utf8.RuneCountInString(blocks[i])
+		total += 1 + sizes[i]
+	}
+	if fits(total, budget) {
+		return Listing{Form: FormNames, Text: joinBlocks(blocks)}
+	}
+	order := make([]int, len(groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(groups[a].label, groups[b].label))
+	})
+	collapsed := make(map[string]bool)
+	for n, i := range order {
+		blocks[i] = groups[i].summary()
+		collapsed[groups[i].label] = true
+		total += utf8.RuneCountInString(blocks[i]) - sizes[i]
+		if !fits(total, budget) {
+			continue
+		}
+		form := FormMixed
+		if n == len(order)-1 {
+			form = FormGroups
+		}
+		return Listing{Form: form, Text: joinBlocks(blocks), collapsed: collapsed}
+	}
+	return Listing{Form: FormNone}
+}
+
+// full writes the full form, unless it outgrows the budget.
+func (b *Bridge) full(groups []group, budget int) (string, bool) {
+	runes, size := utf8.RuneCountInString(listingHeader), len(listingHeader)
+	for i := range groups {
+		h := groups[i].heading()
+		runes += 1 + utf8.RuneCountInString(h)
+		size += 1 + len(h)
+		for _, t := range groups[i].tools {
+			line := b.line(t)
+			runes += 1 + line.runes
+			size += 1 + len(line.text)
+		}
+	}
+	if !fits(runes, budget) {
+		return "", false
+	}
+	text := make([]byte, 0, size)
+	text = append(text, listingHeader...)
+	for i := range groups {
+		text = append(append(text, '\n'), groups[i].heading()...)
+		for _, t := range groups[i].tools {
+			text = append(append(text, '\n'), b.line(t).text...)
+		}
+	}
+	return string(text), true
+}
+
+func joinBlocks(blocks []string) string {
+	return listingHeader + "\n" + strings.Join(blocks, "\n")
+}
+
+func fits(runes, budget int) bool { return estimate(runes) <= budget }
+
+// groups sorts deferred tools by source label, then name, then description.
+func (b *Bridge) groups(deferred []*registry.Definition) []group {
+	index := make(map[string]int)
+	var groups []group
+	for _, t := range deferred {
+		label := b.label(t.Name)
+		i, ok := index[label]
+		if !ok {
+			i = len(groups)
+			index[label] = i
+			groups = append(groups, group{label: label})
+		}
+		groups[i].tools = append(groups[i].tools, t)
+	}
+	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.label, b.label) })
+	byName := func(a, b *registry.Definition) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description))
+	}
+	for i := range groups {
+		if !slices.IsSortedFunc(groups[i].tools, byName) {
+			slices.SortFunc(groups[i].tools, byName)
+		}
+	}
+	return groups
+}
+
+// label is the source's name as people know it: the toolset without the prefix
+// of MCP servers, so a plugin and a server of one name stand together.
+func (b *Bridge) label(name string) string {
+	toolset, ok := b.catalog.Toolset(name)
+	if !ok {
+		return otherLabel
+	}
+	return strings.TrimPrefix(toolset, mcpPrefix)
+}
+
+// listingLine is a tool's line in the full form.
+type listingLine struct {
+	text  string
+	runes int
+}
+
+func newListingLine(t *registry.Definition) listingLine {
+	text := "- " + t.Name
+	if short := ShortDescription(t.Description); short != "" {
+		text += ": " + short
+	}
+	return listingLine{text: text, runes: utf8.RuneCountInString(text)}
+}
+
+// ShortDescription is a description as a listing shows it: white space folded,
+// cut behind the first sentence mark (of which only a full stop is kept), and
+// if still longer than 60 code points, cut back to a word and closed with an
+// ellipsis, 61 code points at most.
+func ShortDescription(description string) string {
+	text := strings.Join(strings.FieldsFunc(description, isSpace), " ")
+	if i := strings.IndexAny(text, ".!?"); i >= 0 {
+		if text[i] == '.' {
+			i++
+		}
+		text = text[:i]
+	}
+	if utf8.RuneCountInString(text) <= shortDescriptionMax {
+		return text
+	}
+	cut := string([]rune(text)[:shortDescriptionMax])
+	if i := strings.LastIndexByte(cut, ' '); i > 0 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, ",;: ") + "…"
+}

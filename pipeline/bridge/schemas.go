@@ -1,0 +1,77 @@
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+)
+
+// The three reserved names.
+const (
+	SearchTool   = "tool_search"
+	DescribeTool = "tool_describe"
+	CallTool     = "tool_call"
+)
+
+// IsBridgeTool reports whether a name is one of the three reserved ones.
+func IsBridgeTool(name string) bool {
+	return name == SearchTool || name == DescribeTool || name == CallTool
+}
+
+// The bridge's own schemas. Their size is part of every figure, so it is held
+// within a tenth of the reference's 378 estimated tokens by a test: terse
+// wording must not pass for containment.
+const (
+	searchDescription = "Find one of the %d further tools of this session that are loaded on demand (MCP servers and plugins). " +
+		"Ranks them by name, description and parameter names against a few words that say what you want to do. " +
+		"Returns names with short descriptions; take one to `tool_describe` next. Use it before you fall back on another tool or decline a request."
+
+	describeDescription = "Load the description and the parameter schema of one tool that `tool_search` found or listed. " +
+		"Read it before the first `tool_call` of that tool."
+
+	callDescription = "Run a tool that is loaded on demand, by its exact name, with arguments that fit the schema from `tool_describe`. " +
+		"Permissions and approvals are those of the tool itself. Call tools that you can see directly, without this one."
+
+	// listingGuidance follows a listing: without it models deny what they have.
+	listingGuidance = "Whatever is listed exists: never claim that it is unavailable. With the exact name in sight, skip `tool_search`; otherwise search first."
+)
+
+var (
+	searchParameters = json.RawMessage(`{"type":"object","properties":{` +
+		`"query":{"type":"string","description":"Words for the task at hand, for example \"create calendar event\"."},` +
+		`"limit":{"type":"integer","description":"How many tools to return at most; leave it out for the usual number."}},` +
+		`"required":["query"]}`)
+	describeParameters = json.RawMessage(`{"type":"object","properties":{` +
+		`"name":{"type":"string","description":"Exact tool name, as found or listed."}},` +
+		`"required":["name"]}`)
+	callParameters = json.RawMessage(`{"type":"object","properties":{` +
+		`"name":{"type":"string","description":"Exact tool name."},` +
+		`"arguments":{"type":"object","description":"The tool's arguments as an object."}},` +
+		`"required":["name","arguments"]}`)
+)
+
+// bridgeTools returns the three definitions for a number of deferred tools and
+// their listing.
+func bridgeTools(deferred int, listing Listing) ([]*registry.Definition, error) {
+	description := fmt.Sprintf(searchDescription, deferred)
+	if listing.Text != "" {
+		description += "\n\n" + listing.Text + "\n" + listingGuidance
+	}
+	tools := make([]*registry.Definition, 0, 3)
+	for _, t := range []struct {
+		name, description string
+		parameters        json.RawMessage
+	}{
+		{SearchTool, description, searchParameters},
+		{DescribeTool, describeDescription, describeParameters},
+		{CallTool, callDescription, callParameters},
+	} {
+		d, err := registry.Define(t.name, t.description, t.parameters)
+		if err != nil {
+			return nil, fmt.Errorf("bridge tool %s: %w", t.name, err)
+		}
+		tools = append(tools, d)
+	}
+	return tools, nil
+}

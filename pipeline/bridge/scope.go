@@ -1,0 +1,340 @@
+package bridge
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+	"github.com/toolgauge/toolgauge/pipeline/search"
+)
+
+// matchDescriptionMax is the length in code points at which a search result
+// cuts a tool's description.
+const matchDescriptionMax = 400
+
+// Scope is what one session can reach through the bridge: the deferrable tools
+// among the definitions it was made from, and nothing else.
+type Scope struct {
+	bridge *Bridge
+	config Config
+	tools  []*registry.Definition
+	byName map[string]*registry.Definition
+	index  search.Index
+}
+
+// Scope makes a scope of the definitions that a session may use, before the
+// bridge took any of them off the surface.
+func (b *Bridge) Scope(definitions []*registry.Definition, c Config) *Scope {
+	_, deferrable := b.Classify(definitions)
+	return b.scope(deferrable, c)
+}
+
+func (b *Bridge) scope(deferrable []*registry.Definition, c Config) *Scope {
+	s := &Scope{bridge: b, config: c, tools: deferrable, byName: make(map[string]*registry.Definition, len(deferrable))}
+	for _, t := range deferrable {
+		s.byName[t.Name] = t
+	}
+	return s
+}
+
+// Scope makes the scope of a surface: its deferred tools.
+func (s *Surface) Scope(b *Bridge, c Config) *Scope { return b.scope(s.Deferred, c) }
+
+// Len is the number of tools in scope.
+func (s *Scope) Len() int { return len(s.tools) }
+
+// Tools returns the tools in scope, in catalog order. The slice is shared.
+func (s *Scope) Tools() []*registry.Definition { return s.tools }
+
+// Has reports whether a tool is in scope.
+func (s *Scope) Has(name string) bool { return s.byName[name] != nil }
+
+// Index returns the search index over the tools in scope. Its work is kept
+// while the same tools are asked for in the same order.
+func (s *Scope) Index() search.Index {
+	if s.index != nil {
+		return s.index
+	}
+	terms := make([]*search.Terms, len(s.tools))
+	for i, t := range s.tools {
+		terms[i] = s.bridge.terms(t)
+	}
+	last := &s.bridge.memo.last
+	if last.index == nil || !slices.Equal(last.terms, terms) {
+		last.terms, last.index = terms, s.bridge.retriever.Index(terms)
+	}
+	s.index = last.index
+	return s.index
+}
+
+// Match is one tool that a search found.
+type Match struct {
+	Tool  *registry.Definition
+	Score float64
+}
+
+// Search ranks the tools in scope for a query.
+func (s *Scope) Search(query string, limit int) []Match {
+	hits := s.Index().Search(nil, query, limit)
+	matches := make([]Match, len(hits))
+	for i, h := range hits {
+		matches[i] = Match{Tool: s.tools[h.Doc], Score: h.Score}
+	}
+	return matches
+}
+
+// CallError is a refusal of one of the bridge's tools, with its reason as a
+// class that programs can tell apart.
+type CallError struct {
+	Class   ErrorClass
+	Message string
+	// Extra follows the message in the result object.
+	Extra []rawjson.Field
+}
+
+// Error returns the message.
+func (e *CallError) Error() string { return e.Message }
+
+// Result is the refusal as the model reads it.
+func (e *CallError) Result() registry.Result { return registry.ErrorResult(e.Message, e.Extra...) }
+
+// ErrorClass says why a bridge tool refused.
+type ErrorClass string
+
+// The classes, in the order in which a tool_call is checked.
+const (
+	ClassQueryMissing     ErrorClass = "query_missing"
+	ClassNameMissing      ErrorClass = "name_missing"
+	ClassBridgeRecursion  ErrorClass = "bridge_recursion"
+	ClassArgumentsNotJSON ErrorClass = "arguments_not_json"
+	ClassNotObject        ErrorClass = "arguments_not_object"
+	ClassNotDeferrable    ErrorClass = "not_deferrable"
+	ClassNotInScope       ErrorClass = "not_in_scope"
+	ClassMissingRequired  ErrorClass = "missing_required"
+)
+
+// ToolSearch answers a tool_search call: {"query", "total_available",
+// "matches": [{"name", "source", "source_name", "description"}]}.
+func (s *Scope) ToolSearch(args []rawjson.Field) (registry.Result, []Match) {
+	query := textArg(args, "query")
+	if query == "" {
+		err := &CallError{Class: ClassQueryMissing, Message: "query is required"}
+		return err.Result(), nil
+	}
+	matches := s.Search(query, s.limit(args))
+	out := append([]byte(`{"query":`), rawjson.String(query)...)
+	out = append(out, `,"total_available":`...)
+	out = strconv.AppendInt(out, int64(len(s.tools)), 10)
+	out = append(out, `,"matches":[`...)
+	for i, m := range matches {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		kind, toolset := s.bridge.source(m.Tool.Name)
+		out = rawjson.AppendObject(out, []rawjson.Field{
+			{Key: "name", Value: rawjson.String(m.Tool.Name)},
+			{Key: "source", Value: rawjson.String(kind)},
+			{Key: "source_name", Value: rawjson.String(toolset)},
+			{Key: "description", Value: rawjson.String(cutRunes(m.Tool.Description, matchDescriptionMax))},
+		})
+	}
+	return registry.Result{Text: string(append(out, "]}"...))}, matches
+}
+
+// limit reads how many hits a search asks for: absent or unreadable means the
+// default, anything else is brought into range.
+func (s *Scope) limit(args []rawjson.Field) int {
+	raw, ok := rawjson.Get(args, "limit")
+	if !ok {
+		return s.config.SearchDefaultLimit
+	}
+	n, err := toInt(decode(raw))
+	if err != nil {
+		return s.config.SearchDefaultLimit
+	}
+	return min(max(n, 1), s.config.MaxSearchLimit)
+}
+
+// ToolDescribe answers a tool_describe call: {"name", "description",
+// "parameters"} of one tool in scope.
+func (s *Scope) ToolDescribe(args []rawjson.Field) registry.Result {
+	name := textArg(args, "name")
+	if err := s.check(name); err != nil {
+		return err.Result()
+	}
+	t := s.byName[name]
+	parameters := t.Parameters
+	if parameters == nil {
+		parameters = json.RawMessage("{}")
+	}
+	return registry.Result{Text: string(rawjson.AppendObject(nil, []rawjson.Field{
+		{Key: "name", Value: rawjson.String(t.Name)},
+		{Key: "description", Value: rawjson.String(t.Description)},
+		{Key: "parameters", Value: parameters},
+	}))}
+}
+
+// check finds out whether a named tool can be reached through the bridge.
+func (s *Scope) check(name string) *CallError {
+	switch {
+	case name == "":
+		return &CallError{Class: ClassNameMissing, Message: "name is required"}
+	case !s.bridge.Deferrable(name):
+		return notDeferrable(name)
+	case !s.Has(name):
+		return notInScope(name)
+	default:
+		return nil
+	}
+}
+
+func notDeferrable(name string) *CallError {
+	return &CallError{Class: ClassNotDeferrable, Message: "'" + name + "' is not a tool that is loaded on demand: call it directly if you can see it, or look for another with " + SearchTool}
+}
+
+func notInScope(name string) *CallError {
+	return &CallError{Class: ClassNotInScope, Message: "'" + name + "' is not currently available: it is not available in this session"}
+}
+
+// Call is a tool_call, unwrapped.
+type Call struct {
+	Name      string
+	Arguments json.RawMessage // a JSON object
+}
+
+// Unwrap reads a tool_call's arguments and returns the call of the real tool,
+// not yet checked against the session's scope. Arguments may be an object, its
+// JSON text, or nothing; blank text counts as nothing.
+func (b *Bridge) Unwrap(args []rawjson.Field) (Call, *CallError) {
+	name := textArg(args, "name")
+	if name == "" {
+		return Call{}, &CallError{Class: ClassNameMissing, Message: "name is required: the exact name of the tool to run"}
+	}
+	if IsBridgeTool(name) {
+		return Call{}, &CallError{Class: ClassBridgeRecursion, Message: "'" + name + "' is a bridge tool: call it directly"}
+	}
+	raw, _ := rawjson.Get(args, "arguments")
+	arguments, err := objectArgument(raw)
+	if err != nil {
+		return Call{}, err
+	}
+	if !b.Deferrable(name) {
+		return Call{}, notDeferrable(name)
+	}
+	return Call{Name: name, Arguments: arguments}, nil
+}
+
+func objectArgument(raw json.RawMessage) (json.RawMessage, *CallError) {
+	if kind := rawjson.Kind(raw); kind == "nothing" || kind == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	if rawjson.Kind(raw) == "string" {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, notJSON(err)
+		}
+		if strings.TrimFunc(text, isSpace) == "" {
+			return json.RawMessage("{}"), nil
+		}
+		compact, err := rawjson.Compact([]byte(text))
+		if err != nil {
+			return nil, notJSON(err)
+		}
+		raw = compact
+	}
+	if kind := rawjson.Kind(raw); kind != "object" {
+		return nil, &CallError{Class: ClassNotObject, Message: "arguments must be a JSON object, not " + kind}
+	}
+	return raw, nil
+}
+
+func notJSON(err error) *CallError {
+	return &CallError{Class: ClassArgumentsNotJSON, Message: "arguments is not valid JSON: " + err.Error()}
+}
+
+// ToolCall resolves a tool_call within the session: unwrapped, in scope, and no
+// required argument missing. The call it returns is to be dispatched under the
+// tool's own name, so that whoever guards calls sees the real tool.
+func (s *Scope) ToolCall(args []rawjson.Field) (Call, *CallError) {
+	call, err := s.bridge.Unwrap(args)
+	if err != nil {
+		return Call{}, err
+	}
+	if !s.Has(call.Name) {
+		return Call{}, notInScope(call.Name)
+	}
+	if err := MissingRequired(s.byName[call.Name], call.Arguments); err != nil {
+		return Call{}, err
+	}
+	return call, nil
+}
+
+// MissingRequired checks a call made without the schema in sight: it names the
+// required arguments that are missing and hands back the schema, so that the
+// model can repair the call. A null counts as given, types are not checked, and
+// a schema that cannot be read lets the call pass.
+func MissingRequired(t *registry.Definition, arguments json.RawMessage) *CallError {
+	if t == nil {
+		return nil
+	}
+	given, err := rawjson.Object(arguments)
+	if err != nil {
+		return nil
+	}
+	var missing []string
+	for _, name := range t.Required {
+		if _, ok := rawjson.Get(given, name); !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &CallError{
+		Class:   ClassMissingRequired,
+		Message: "'" + t.Name + "' was not invoked: missing required arguments " + strings.Join(missing, ", "),
+		Extra: []rawjson.Field{
+			{Key: "parameters", Value: t.Parameters},
+			{Key: "hint", Value: rawjson.String("Repeat the call with every required argument; `parameters` is the schema.")},
+		},
+	}
+}
+
+// textArg reads a text argument, white space at its ends removed. Other scalar
+// values are taken as their JSON text, as a lenient caller would.
+func textArg(args []rawjson.Field, key string) string {
+	raw, ok := rawjson.Get(args, key)
+	if !ok || rawjson.Kind(raw) == "null" {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	return strings.TrimFunc(text, isSpace)
+}
+
+// decode reads a scalar for the number rules of the settings.
+func decode(raw json.RawMessage) any {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+func cutRunes(s string, limit int) string {
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,271 @@
+// Package toolset decides which tools a session gets: it turns the names of
+// toolsets into the names of tools.
+//
+// A Table holds the fixed toolsets: groups of tools that may include one
+// another. A Resolver lays the registry over it, so that a tool which a plugin
+// or an MCP server registers under a toolset's name belongs to that toolset,
+// and a toolset that only the registry knows can be named too. Names that
+// nobody knows resolve to nothing.
+//
+// The opinion it holds: tools are granted by how far an entry point is trusted,
+// not by completeness. Most bundles share one core list; the one that reads
+// untrusted text has a short list of its own.
+package toolset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// bundlePrefix starts the name of every platform bundle.
+const bundlePrefix = "hermes-"
+
+// mcpPrefix starts the toolset name of every MCP server's tools.
+const mcpPrefix = "mcp-"
+
+// Toolset is a named group of tools.
+type Toolset struct {
+	Name        string
+	Description string
+	// Tools are the direct members in declaration order.
+	Tools []string
+	// Includes names toolsets whose tools belong to this one too.
+	Includes []string
+	// Posture marks a selection of the core for a way of working: disabling it
+	// takes away only what it adds to the core.
+	Posture bool
+}
+
+// Table is the fixed part: toolsets in declaration order, the core list, and
+// the list that is safe for untrusted entry points. It is immutable.
+type Table struct {
+	sets        []Toolset
+	index       map[string]int
+	core        []string
+	isCore      map[string]bool
+	webhookSafe []string
+}
+
+// NewTable checks and keeps toolsets. It fails on a missing or repeated name
+// and on an include that names no toolset.
+func NewTable(core, webhookSafe []string, sets []Toolset) (*Table, error) {
+	t := &Table{
+		sets:        slices.Clone(sets),
+		index:       make(map[string]int, len(sets)),
+		core:        slices.Clone(core),
+		isCore:      make(map[string]bool, len(core)),
+		webhookSafe: slices.Clone(webhookSafe),
+	}
+	for _, name := range core {
+		t.isCore[name] = true
+	}
+	for i, s := range sets {
+		if s.Name == "" {
+			return nil, fmt.Errorf("toolset %d has no name\nhint: give every toolset a name", i+1)
+		}
+		if _, taken := t.index[s.Name]; taken || s.Name == "all" || s.Name == "*" {
+			return nil, fmt.Errorf("toolset %q is declared twice or reserved\nhint: keep one declaration", s.Name)
+		}
+		t.index[s.Name] = i
+	}
+	for _, s := range sets {
+		for _, include := range s.Includes {
+			if _, ok := t.index[include]; !ok {
+				return nil, fmt.Errorf("toolset %q includes unknown toolset %q\nhint: declare it, or remove it from includes", s.Name, include)
+			}
+		}
+	}
+	return t, nil
+}
+
+// Core returns the tools that every full bundle holds and that never defer.
+func (t *Table) Core() []string { return slices.Clone(t.core) }
+
+// IsCore reports whether a tool is on the core list.
+func (t *Table) IsCore(tool string) bool { return t.isCore[tool] }
+
+// WebhookSafe returns the tools for entry points that carry third-party text.
+func (t *Table) WebhookSafe() []string { return slices.Clone(t.webhookSafe) }
+
+// Names returns the fixed toolsets' names in declaration order.
+func (t *Table) Names() []string {
+	names := make([]string, len(t.sets))
+	for i, s := range t.sets {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Static returns a fixed toolset as declared, without what the registry adds.
+func (t *Table) Static(name string) (Toolset, bool) {
+	i, ok := t.index[name]
+	if !ok {
+		return Toolset{}, false
+	}
+	s := t.sets[i]
+	s.Tools, s.Includes = slices.Clone(s.Tools), slices.Clone(s.Includes)
+	return s, true
+}
+
+// Registry is what a Resolver asks about registered tools.
+type Registry interface {
+	// Toolsets returns the names of the toolsets that hold a tool.
+	Toolsets() []string
+	// ToolsIn returns the tools registered under a toolset's name, sorted.
+	ToolsIn(toolset string) []string
+	// Alias returns the toolset that an alias stands for.
+	Alias(name string) (string, bool)
+}
+
+// Resolver answers for the fixed toolsets and the registered ones together.
+type Resolver struct {
+	table    *Table
+	registry Registry
+}
+
+// NewResolver lays a registry over a table; a nil registry leaves the table
+// alone.
+func NewResolver(t *Table, r Registry) *Resolver { return &Resolver{table: t, registry: r} }
+
+// Table returns the fixed part.
+func (r *Resolver) Table() *Table { return r.table }
+
+// Get returns a toolset with the tools registered under its name merged in
+// (sorted), or false if nobody knows the name.
+func (r *Resolver) Get(name string) (Toolset, bool) {
+	set, static := r.table.Static(name)
+	if r.registry == nil {
+		return set, static
+	}
+	if static {
+		if registered := r.registry.ToolsIn(name); len(registered) > 0 {
+			set.Tools = sortedUnion(set.Tools, registered)
+		}
+		return set, true
+	}
+	target := name
+	alias, isAlias := r.registry.Alias(name)
+	if isAlias {
+		target = alias
+	}
+	tools := r.registry.ToolsIn(target)
+	if len(tools) == 0 && !isAlias {
+		return Toolset{}, false
+	}
+	description := "Plugin toolset: " + name
+	if server, ok := strings.CutPrefix(target, mcpPrefix); ok {
+		description = "Tools of MCP server " + server
+	}
+	return Toolset{Name: name, Description: description, Tools: tools}, true
+}
+
+// Names returns the names of all toolsets, fixed and registered, sorted.
+func (r *Resolver) Names() []string {
+	names := r.table.Names()
+	if r.registry != nil {
+		names = append(names, r.registry.Toolsets()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Valid reports whether a name can be enabled: all, *, a fixed toolset, a
+// toolset of the registry, or an alias.
+func (r *Resolver) Valid(name string) bool {
+	if name == "all" || name == "*" {
+		return true
+	}
+	_, ok := r.Get(name)
+	return ok
+}
+
+// Resolve returns the tools of the named toolsets, includes followed, sorted
+// and without repeats. all and * stand for every toolset. Unknown names add
+// nothing; a cycle of includes ends where it began.
+func (r *Resolver) Resolve(names ...string) []string {
+	tools := make(map[string]struct{})
+	for _, name := range names {
+		r.walk(name, make(map[string]bool), tools)
+	}
+	return slices.Sorted(maps.Keys(tools))
+}
+
+// walk adds a toolset's tools. Includes share visited, which ends cycles and
+// reads a diamond's bottom once; the branches of all each start with a copy.
+func (r *Resolver) walk(name string, visited map[string]bool, tools map[string]struct{}) {
+	if name == "all" || name == "*" {
+		for _, each := range r.Names() {
+			r.walk(each, maps.Clone(visited), tools)
+		}
+		return
+	}
+	if visited[name] {
+		return
+	}
+	visited[name] = true
+	set, ok := r.Get(name)
+	if !ok {
+		return
+	}
+	for _, tool := range set.Tools {
+		tools[tool] = struct{}{}
+	}
+	for _, include := range set.Includes {
+		r.walk(include, visited, tools)
+	}
+}
+
+// NonCore returns what a bundle adds to the core: its direct tools and those of
+// one level of includes, less the core list; sorted. For a name that is no
+// toolset it is empty.
+func (r *Resolver) NonCore(name string) []string {
+	set, ok := r.Get(name)
+	if !ok {
+		return nil
+	}
+	tools := set.Tools
+	for _, include := range set.Includes {
+		if included, ok := r.Get(include); ok {
+			tools = append(tools, included.Tools...)
+		}
+	}
+	tools = slices.DeleteFunc(sortedUnion(tools), r.table.IsCore)
+	return tools
+}
+
+// Disables returns the tools that disabling a toolset takes away. For a platform
+// bundle or a posture that is only what it adds to the core: the core is shared
+// by all bundles, and subtracting it would leave a session with nothing.
+func (r *Resolver) Disables(name string) []string {
+	set, ok := r.Get(name)
+	if strings.HasPrefix(name, bundlePrefix) || (ok && set.Posture) {
+		return r.NonCore(name)
+	}
+	return r.Resolve(name)
+}
+
+// Info describes a toolset to people.
+type Info struct {
+	Toolset
+	// Resolved are all its tools with includes followed, sorted.
+	Resolved []string
+	// Composite reports that it includes other toolsets.
+	Composite bool
+}
+
+// Info returns a toolset with its resolved tools.
+func (r *Resolver) Info(name string) (Info, bool) {
+	set, ok := r.Get(name)
+	if !ok {
+		return Info{}, false
+	}
+	return Info{Toolset: set, Resolved: r.Resolve(name), Composite: len(set.Includes) > 0}, true
+}
+
+func sortedUnion(lists ...[]string) []string {
+	union := slices.Concat(lists...)
+	slices.Sort(union)
+	return slices.Compact(union)
+}
