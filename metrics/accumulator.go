@@ -1,0 +1,248 @@
+package metrics
+
+import "fmt"
+
+// Accumulator turns observations into figures, one session at a time. Make one with [NewAccumulator].
+//
+// It keeps no observation. The order of Add calls is the order of summation, so that sessions must be added in theirs,
+// whichever worker finished first.
+type Accumulator struct {
+	rules []rule
+	order []string // arms, as they first came
+	arms  map[string]*armTotals
+}
+
+// NewAccumulator returns an accumulator that holds no session yet.
+func NewAccumulator() *Accumulator {
+	return &Accumulator{rules: rules(), arms: make(map[string]*armTotals)}
+}
+
+// Add adds what one session gave, under all its arms. Observations that contradict each other or themselves are an error
+// and leave the accumulator as it was: rows of several sessions, an arm twice, a row of an arm that the session has no
+// SessionArm of, an unknown path, a value outside its range, an intent's first query twice, hits out of order, an arm whose
+// assumptions are no longer those that it came with, a number of turns that is not that of [EagerArm].
+func (a *Accumulator) Add(o Observations) error {
+	if err := a.check(o); err != nil {
+		return err
+	}
+	var eager *SessionArm
+	for i := range o.Arms {
+		if o.Arms[i].Arm == EagerArm {
+			eager = &o.Arms[i]
+		}
+	}
+	for _, s := range o.Arms {
+		totals := a.arm(s)
+		p := played{SessionArm: s, issued: issued(o.Searches, s.Arm)}
+		if s.Arm != EagerArm && eager != nil {
+			p.eager = eager
+			totals.addTurns(eager.PromptByTurn, s.PromptByTurn)
+		}
+		a.addSession(totals, p)
+	}
+	for _, c := range o.Calls {
+		a.addCall(a.arms[c.Arm], c)
+	}
+	for _, s := range o.Searches {
+		if s.Step == 0 {
+			a.addSearch(a.arms[s.Arm], s)
+		}
+	}
+	return nil
+}
+
+// arm returns the totals of a session's arm, which it starts if they are not there.
+func (a *Accumulator) arm(s SessionArm) *armTotals {
+	totals := a.arms[s.Arm]
+	if totals == nil {
+		totals = &armTotals{
+			assumptions: s.Assumptions,
+			all:         make([]tally, len(a.rules)),
+			classes:     make(map[string][]tally),
+			bins:        make(map[int][]tally),
+		}
+		a.arms[s.Arm] = totals
+		a.order = append(a.order, s.Arm)
+	}
+	return totals
+}
+
+// issued counts the searches that the agent made under an arm.
+func issued(searches []Search, arm string) int {
+	n := 0
+	for i := range searches {
+		if searches[i].Issued && searches[i].Arm == arm {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *Accumulator) addSession(totals *armTotals, p played) {
+	for i := range a.rules {
+		value := a.rules[i].ofSession
+		if value == nil {
+			continue
+		}
+		if x, ok := value(p); ok {
+			totals.all[i].add(x, "")
+		}
+	}
+}
+
+func (a *Accumulator) addCall(totals *armTotals, c Call) {
+	class := sliceOf(totals.classes, c.Class, len(a.rules))
+	for i := range a.rules {
+		value := a.rules[i].ofCall
+		if value == nil {
+			continue
+		}
+		if x, ok := value(c); ok {
+			totals.all[i].add(x, c.Class)
+			class[i].add(x, c.Class)
+		}
+	}
+}
+
+func (a *Accumulator) addSearch(totals *armTotals, s Search) {
+	j := judged{absent: s.Class == ClassAbsent, hits: len(s.Hits)}
+	j.Retrieval, j.hasGold = Evaluate(s)
+	if !j.hasGold && !j.absent {
+		return
+	}
+	class := sliceOf(totals.classes, s.Class, len(a.rules))
+	bin := sliceOf(totals.bins, poolBits(s.PoolSize), len(a.rules))
+	for i := range a.rules {
+		value := a.rules[i].ofSearch
+		if value == nil {
+			continue
+		}
+		if x, ok := value(j); ok {
+			totals.all[i].add(x, s.Class)
+			class[i].add(x, s.Class)
+			bin[i].add(x, s.Class)
+		}
+	}
+}
+
+// sliceOf returns the tallies of one class or bin, n of them, which it starts if they are not there.
+func sliceOf[K comparable](slices map[K][]tally, key K, n int) []tally {
+	tallies := slices[key]
+	if tallies == nil {
+		tallies = make([]tally, n)
+		slices[key] = tallies
+	}
+	return tallies
+}
+
+// check returns what contradicts itself in a session's observations.
+func (a *Accumulator) check(o Observations) error {
+	if len(o.Arms) == 0 {
+		return fmt.Errorf("observations without a session arm\nhint: leave a session that was played under no arm out")
+	}
+	session := o.Arms[0].SessionID
+	wrong := func(format string, values ...any) error {
+		return fmt.Errorf("session %q: %w\nhint: the observations are faulty, or their file is: replay the session again",
+			session, fmt.Errorf(format, values...))
+	}
+	turns, err := a.checkArms(o.Arms)
+	if err != nil {
+		return wrong("%w", err)
+	}
+	for i, c := range o.Calls {
+		if err := checkRow(c.SessionID, session, c.Arm, turns); err != nil {
+			return wrong("call %d: %w", i, err)
+		}
+		if !c.Path.known() {
+			return wrong("call %d: path %q is unknown", i, c.Path)
+		}
+		if c.Path == PathDeclined && c.Tool != "" {
+			return wrong("call %d: path %s with tool %q: an absent intent has none", i, c.Path, c.Tool)
+		}
+	}
+	if err := checkSearches(o.Searches, session, turns); err != nil {
+		return wrong("%w", err)
+	}
+	return nil
+}
+
+// checkArms checks the arms of one session; it returns the length of PromptByTurn of each.
+func (a *Accumulator) checkArms(arms []SessionArm) (map[string]int, error) {
+	turns := make(map[string]int, len(arms))
+	for _, s := range arms {
+		if s.SessionID != arms[0].SessionID {
+			return nil, fmt.Errorf("arm %q: belongs to session %q", s.Arm, s.SessionID)
+		}
+		if _, twice := turns[s.Arm]; twice {
+			return nil, fmt.Errorf("arm %q: there twice", s.Arm)
+		}
+		turns[s.Arm] = len(s.PromptByTurn)
+		if known := a.arms[s.Arm]; known != nil && known.assumptions != s.Assumptions {
+			return nil, fmt.Errorf("arm %q: assumptions %+v, in earlier sessions %+v", s.Arm, s.Assumptions, known.assumptions)
+		}
+		for _, change := range changes() {
+			if kept := change.of(s.Retained); kept != nil && !share().Contains(*kept) {
+				return nil, fmt.Errorf("arm %q: share retained when %s is %v, not 0 to 1", s.Arm, change.definition, *kept)
+			}
+		}
+	}
+	if eager, there := turns[EagerArm]; there {
+		for _, s := range arms {
+			if turns[s.Arm] != eager {
+				return nil, fmt.Errorf("arm %q: %d turns, arm %q %d", s.Arm, turns[s.Arm], EagerArm, eager)
+			}
+		}
+	}
+	return turns, nil
+}
+
+// checkRow checks that a row belongs to the session and to an arm of it.
+func checkRow(rowSession, session, arm string, turns map[string]int) error {
+	if rowSession != session {
+		return fmt.Errorf("belongs to session %q", rowSession)
+	}
+	if _, there := turns[arm]; !there {
+		return fmt.Errorf("the session was not played under its arm %q", arm)
+	}
+	return nil
+}
+
+func checkSearches(searches []Search, session string, turns map[string]int) error {
+	type query struct {
+		arm    string
+		turn   int
+		intent string
+	}
+	first := make(map[query]bool)
+	for i, s := range searches {
+		if err := checkRow(s.SessionID, session, s.Arm, turns); err != nil {
+			return fmt.Errorf("search %d: %w", i, err)
+		}
+		if s.Class == ClassAbsent && len(s.Gold) > 0 {
+			return fmt.Errorf("search %d: an absent intent has gold %q", i, s.Gold[0])
+		}
+		if s.Step == 0 {
+			q := query{s.Arm, s.Turn, s.IntentID}
+			if first[q] {
+				return fmt.Errorf("search %d: the first query of intent %q, turn %d, arm %q is there twice", i, q.intent, q.turn, q.arm)
+			}
+			first[q] = true
+		}
+		for j, hit := range s.Hits {
+			if hit.Rank != j+1 {
+				return fmt.Errorf("search %d: hit %d has rank %d", i, j+1, hit.Rank)
+			}
+		}
+	}
+	return nil
+}
+
+// known reports whether p is one of the paths.
+func (p Path) known() bool {
+	for _, d := range paths() {
+		if d.path == p {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,171 @@
+package metrics
+
+// Assumptions name what a figure rests on. They are columns of every table,
+// never footnotes.
+type Assumptions struct {
+	Variant   string // behaviour of the pipeline: july
+	Bridge    bool   // false: every schema stays on the surface
+	Retriever string
+	Agent     string // agent model
+	Writer    string // query writer
+	Tokenizer string
+	Gateway   string // "off": calls go straight to the registry
+}
+
+// SessionArm is one session played under one arm.
+type SessionArm struct {
+	SessionID     string
+	RowIndex      int64
+	Arm           string
+	Assumptions   Assumptions
+	Distribution  string
+	ContextLength int // tokens; 0 unknown
+	Servers       int
+	Turns         int
+
+	Activated     bool
+	Tier          int
+	Form          string
+	BudgetTokens  int
+	VisibleTools  int
+	DeferredTools int
+
+	// Tokens of the first request's tools array. Surface is the sum of
+	// Visible, Bridge and Listing.
+	EagerTokens   int
+	SurfaceTokens int
+	VisibleTokens int
+	BridgeTokens  int
+	ListingTokens int
+
+	Requests     int
+	PromptTokens int64 // summed over the requests
+	OutputTokens int64 // of the tool calls
+
+	// PromptByTurn is the cumulative prompt tokens after each turn.
+	PromptByTurn []int64
+
+	// ByteIdentical reports that repeated assemblies from shuffled registries
+	// gave the same bytes. False is a fault.
+	ByteIdentical bool
+	Retained      Retained
+	SurfaceSHA256 string // hex
+}
+
+// Retained is the share, 0..1, of the changed surface's tokens that stand in
+// its common prefix with the surface before, for each kind of change; nil where
+// a session has nothing to change so.
+type Retained struct {
+	ToolAdded          *float64
+	ToolRemoved        *float64
+	DescriptionEdited  *float64
+	ServerConnected    *float64
+	ServerDisconnected *float64
+}
+
+// Path is the way a call of a gold tool took.
+type Path string
+
+// The paths. Reached calls took one of the first four.
+const (
+	// PathDirect: the tool is on the surface.
+	PathDirect Path = "direct"
+	// PathWarm: a deferred tool that the session called before; its schema is
+	// in the history. Not a cold call.
+	PathWarm Path = "warm"
+	// PathDescribed: named in the listing, described, called.
+	PathDescribed Path = "described"
+	// PathSearched: found by one search, described, called.
+	PathSearched Path = "searched"
+	// PathRetried: as searched, after more than one search.
+	PathRetried Path = "retried"
+	// PathLost: in scope and available, never reached.
+	PathLost Path = "lost"
+	// PathUnavailable: its server or probe was down when it was asked for.
+	PathUnavailable Path = "unavailable"
+	// PathDeclined: an absent intent; it has no gold, and the row has no tool.
+	PathDeclined Path = "declined"
+)
+
+// Reached reports whether a call on this path was dispatched.
+func (p Path) Reached() bool {
+	switch p {
+	case PathDirect, PathWarm, PathDescribed, PathSearched, PathRetried:
+		return true
+	default:
+		return false
+	}
+}
+
+// Call is one gold of one turn under one arm, or the one row of an absent
+// intent.
+type Call struct {
+	SessionID string
+	RowIndex  int64
+	Arm       string
+	Turn      int // from 0
+	IntentID  string
+	Class     string
+	Gold      int    // position among the intent's golds, from 0
+	Tool      string // empty for an absent intent
+	Deferred  bool
+	Cold      bool // first use of a deferred tool in its session
+	Path      Path
+	// ExtraRequests are the requests from the intent's first to the call's
+	// dispatch, less what the eager arm needs. For a call that was not
+	// reached: the requests spent on trying.
+	ExtraRequests int
+	Searches      int
+	Failed        bool // the tool answered with an error
+}
+
+// Hit is one ranked tool.
+type Hit struct {
+	Tool  string
+	Rank  int // from 1
+	Score float64
+}
+
+// Search is one query of an intent's writer against the session's deferred
+// catalog.
+type Search struct {
+	SessionID string
+	RowIndex  int64
+	Arm       string
+	Turn      int
+	IntentID  string
+	Class     string
+	Step      int // position among the writer's queries, from 0
+	Query     string
+	Retriever string
+	Issued    bool     // the agent made this search
+	PoolSize  int      // deferred tools searched
+	Limit     int      // search_default_limit
+	Gold      []string // golds in the deferred catalog; none for an absent intent
+	Hits      []Hit    // best first; the ten best, or Limit if that is more, also where the agent was shown fewer
+}
+
+// Surface is one distinct tools array.
+type Surface struct {
+	SHA256        string
+	Activated     bool
+	Tier          int
+	Form          string
+	BudgetTokens  int
+	VisibleTools  int
+	DeferredTools int
+	Bytes         int
+	Tokenizer     string
+	SurfaceTokens int
+	VisibleTokens int
+	BridgeTokens  int
+	ListingTokens int
+}
+
+// Observations are everything that one session gave, over all arms.
+type Observations struct {
+	Arms     []SessionArm
+	Calls    []Call
+	Searches []Search
+	Surfaces []Surface
+}
