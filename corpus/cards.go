@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
@@ -118,10 +119,11 @@ type card struct {
 	MaxResultSize int             `json:"max_result_size_chars"`
 	Async         bool            `json:"async"`
 	ReadOnly      bool            `json:"read_only"`
+	Mentions      []Mention       `json:"mentions"`
 }
 
 // cardFields are the fields that a card may have, for hints.
-var cardFields = []string{"name", "toolset", "description", "parameters", "requires_env", "check", "max_result_size_chars", "async", "read_only"}
+var cardFields = []string{"name", "toolset", "description", "parameters", "requires_env", "check", "max_result_size_chars", "async", "read_only", "mentions"}
 
 // cards reads a card file: {"server": …, "tools": [card, …]}; without a server,
 // each card names its toolset.
@@ -212,7 +214,12 @@ func (l *loader) card(at place, server string, raw json.RawMessage) error {
 	}
 	t := &Tool{
 		Server: server, Name: c.Name, Toolset: c.Toolset, Builtin: server == "", Raw: bytes.Clone(raw),
-		RequiresEnv: c.RequiresEnv, Check: c.Check, MaxResultSize: c.MaxResultSize, Async: c.Async, ReadOnly: c.ReadOnly,
+		RequiresEnv: c.RequiresEnv, Check: c.Check, MaxResultSize: c.MaxResultSize, Async: c.Async, ReadOnly: c.ReadOnly, Mentions: c.Mentions,
+	}
+	for _, m := range c.Mentions {
+		if m.Text == "" || strings.Count(c.Description, m.Text) != 1 || len(m.Tools) == 0 {
+			return at.errorAt("give text that stands once in the description, and tools", "tool %q: mention %q", c.Name, m.Text)
+		}
 	}
 	return l.add(at, t, functionFields(c.Description, c.Parameters), refuseDuplicates)
 }

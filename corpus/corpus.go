@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/distributions"
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
 )
@@ -74,6 +76,39 @@ type Tool struct {
 	MaxResultSize int    // characters; 0: no cap of its own
 	Async         bool
 	ReadOnly      bool
+	Mentions      []Mention
+}
+
+// Mention is a part of a tool's description that speaks of other tools and is
+// shown only while one of them is available.
+type Mention struct {
+	Text  string   `json:"text"` // stands once in the description
+	Tools []string `json:"tools"`
+}
+
+// Rewrites returns, by tool name, the rules that leave out mentions of tools
+// that are not there.
+func (c *Corpus) Rewrites() map[string]assembly.Rewrite {
+	rules := make(map[string]assembly.Rewrite)
+	for _, t := range c.Tools {
+		if len(t.Mentions) > 0 {
+			rules[t.Definition.Name] = t.rewrite
+		}
+	}
+	return rules
+}
+
+func (t *Tool) rewrite(d *registry.Definition, available func(string) bool) (*registry.Definition, error) {
+	description := d.Description
+	for _, m := range t.Mentions {
+		if !slices.ContainsFunc(m.Tools, available) {
+			description = strings.Replace(description, m.Text, "", 1)
+		}
+	}
+	if description == d.Description {
+		return d, nil
+	}
+	return d.With(rawjson.Field{Key: "description", Value: rawjson.String(description)})
 }
 
 // Intent is one thing that a user wants.
@@ -240,7 +275,7 @@ func (c *Corpus) digest() string {
 	put("corpus", c.Name, c.Version)
 	for _, t := range c.Tools {
 		put("tool", t.ID, t.Toolset, t.Definition.JSON, strings.Join(t.RequiresEnv, " "), t.Check,
-			fmt.Sprint(t.MaxResultSize, t.Builtin, t.Async, t.ReadOnly))
+			fmt.Sprint(t.MaxResultSize, t.Builtin, t.Async, t.ReadOnly, t.Mentions))
 	}
 	put("core", strings.Join(c.Toolsets.Core(), " "))
 	for _, name := range c.Toolsets.Names() {

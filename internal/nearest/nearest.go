@@ -3,12 +3,18 @@ package nearest
 
 import "strings"
 
+// runesMax is how much of a name is compared: a mistyped name can be anything
+// that a file holds, and known ones can be many.
+const runesMax = 128
+
 // Name returns the known name closest to name by edit distance, letter case and
 // the difference of - and _ put aside; the first of equals; empty if known is.
+// Of longer names the first 128 characters count.
 func Name(name string, known []string) string {
 	best, least := "", -1
+	typed := fold(name)
 	for _, k := range known {
-		if d := distance(fold(name), fold(k)); least < 0 || d < least {
+		if d := distance(typed, fold(k)); least < 0 || d < least {
 			best, least = k, d
 		}
 	}
@@ -24,7 +30,8 @@ func Hint(name string, known []string) string {
 }
 
 func fold(s string) []rune {
-	return []rune(strings.ReplaceAll(strings.ToLower(s), "-", "_"))
+	runes := []rune(strings.ReplaceAll(strings.ToLower(s), "-", "_"))
+	return runes[:min(len(runes), runesMax)]
 }
 
 // distance is Levenshtein's, in one row.

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -189,7 +190,9 @@ func appendRune(dst []byte, r rune) []byte {
 }
 
 // String returns s as a JSON string literal with minimal escapes.
-func String(s string) json.RawMessage { return AppendString(nil, s) }
+func String(s string) json.RawMessage {
+	return AppendString(make([]byte, 0, len(s)+len(s)/16+2), s)
+}
 
 // Object splits a JSON object into its members in the order given, values
 // compacted. It fails on anything but an object. A repeated key is kept: which
@@ -289,9 +292,10 @@ func Get(fields []Field, key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Set replaces the value of key where it stands, or appends the field.
+// Set replaces the value of key where it stands, or appends the field. Of
+// several fields with that key it takes the last, the one that Get returns.
 func Set(fields []Field, key string, value json.RawMessage) []Field {
-	for i := range fields {
+	for i := len(fields) - 1; i >= 0; i-- {
 		if fields[i].Key == key {
 			fields[i].Value = value
 			return fields
@@ -338,6 +342,8 @@ func ErrorOffset(err error, data []byte) int64 {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &syntax) && strings.HasPrefix(syntax.Error(), "unexpected end"):
+		return int64(len(data))
 	case errors.As(err, &syntax):
 		return max(syntax.Offset-1, 0)
 	case errors.As(err, &kind):

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
@@ -56,7 +55,7 @@ type Assembler struct {
 	shared   *Shared
 	memo     memo
 	log      *slog.Logger
-	resolved []string
+	last     *Assembled
 }
 
 // New returns an assembler.
@@ -96,27 +95,49 @@ type Request struct {
 // Assembled is a surface and the definitions that it was made from.
 type Assembled struct {
 	*bridge.Surface
-	// Usable are the session's definitions before the bridge, sorted by name.
+	// Usable are the session's definitions before the bridge, sorted by the
+	// names that they are registered under.
 	Usable []*registry.Definition
+
+	renamed map[*registry.Definition]*renaming
+	// validUntil is when a probe's verdict that this rests on runs out; the zero
+	// time means never.
+	validUntil time.Time
 }
 
 // Assemble returns the surface for a request. The result is shared with later
 // calls and must not be changed.
 func (a *Assembler) Assemble(r Request) *Assembled {
-	key := a.memo.key(a.registry.Generation(), r)
+	if r.SkipBridge { // nothing that only the bridge reads makes a difference
+		r.Config, r.ContextLength = bridge.Config{}, 0
+	}
+	key := a.memo.key(a.registry, r)
 	now := a.registry.Clock().Now()
 	if hit, ok := a.memo.get(key, now); ok {
+		a.last = hit
 		return hit
 	}
-	usable, validUntil := a.usable(r)
-	assembled := &Assembled{Usable: usable, Surface: a.bridgeOver(usable, r)}
-	a.memo.put(key, assembled, now, validUntil)
+	assembled := a.usable(r)
+	assembled.Surface = a.bridgeOver(assembled.Usable, r)
+	// Whoever appends to a shared slice gets a copy.
+	assembled.Definitions = slices.Clip(assembled.Definitions)
+	a.memo.put(key, assembled, now)
+	a.last = assembled
 	return assembled
 }
 
-// Resolved returns the names of the tools that the last assembly which was not
-// answered from the memo resolved to, before the bridge.
-func (a *Assembler) Resolved() []string { return slices.Clone(a.resolved) }
+// Resolved returns the names of the tools that the last assembly resolved to,
+// before the bridge, whether the memo answered it or not.
+func (a *Assembler) Resolved() []string {
+	if a.last == nil {
+		return nil
+	}
+	names := make([]string, len(a.last.Usable))
+	for i, d := range a.last.Usable {
+		names[i] = d.Name
+	}
+	return names
+}
 
 // Names returns the tool names of a request: steps one and two. Names of
 // toolsets that nobody knows add nothing.
@@ -141,16 +162,41 @@ func (a *Assembler) Names(r Request) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return gone[name] })
 }
 
-// usable runs steps one to eight.
-func (a *Assembler) usable(r Request) ([]*registry.Definition, time.Time) {
-	reading := a.registry.Definitions(a.Names(r))
-	definitions := a.rewrite(reading.Definitions)
-	a.resolved = a.resolved[:0]
-	for i, d := range definitions {
-		a.resolved = append(a.resolved, d.Name)
-		definitions[i] = a.shared.sanitized(d, a.log).definition
+// usable runs steps one to eight, or takes their result from the memo: requests
+// that differ in what the bridge reads share it.
+func (a *Assembler) usable(r Request) *Assembled {
+	if !r.SkipBridge && a.memo.mode == MemoTTL {
+		r.SkipBridge = true
+		base := *a.Assemble(r)
+		return &base
 	}
-	return definitions, reading.ValidUntil
+	reading := a.registry.Definitions(a.Names(r))
+	for _, i := range reading.Overridden {
+		reading.Definitions[i] = a.shared.intern(reading.Definitions[i])
+	}
+	s := &Assembled{Usable: a.rewrite(reading.Definitions), validUntil: reading.ValidUntil}
+	for i, d := range s.Usable {
+		clean := a.shared.sanitized(d, a.log)
+		s.Usable[i] = clean.definition
+		if clean.renamed != nil {
+			if s.renamed == nil {
+				s.renamed = make(map[*registry.Definition]*renaming)
+			}
+			s.renamed[clean.definition] = clean.renamed
+		}
+	}
+	s.Usable = slices.Clip(s.Usable)
+	return s
+}
+
+// shown returns the definition of a tool as the session's model saw it.
+func (a *Assembler) shown(r Request, name string) (sanitized, bool) {
+	s := a.Assemble(r)
+	i := slices.IndexFunc(s.Usable, func(d *registry.Definition) bool { return d.Name == name })
+	if i < 0 {
+		return sanitized{}, false
+	}
+	return sanitized{definition: s.Usable[i], renamed: s.renamed[s.Usable[i]]}, true
 }
 
 // rewrite applies the rules of the tools that have one.
@@ -158,11 +204,9 @@ func (a *Assembler) rewrite(definitions []*registry.Definition) []*registry.Defi
 	if len(a.rewrites) == 0 {
 		return definitions
 	}
+	// No binary search: an override may have changed a name.
 	available := func(name string) bool {
-		_, found := slices.BinarySearchFunc(definitions, name, func(d *registry.Definition, name string) int {
-			return strings.Compare(d.Name, name)
-		})
-		return found
+		return slices.ContainsFunc(definitions, func(d *registry.Definition) bool { return d.Name == name })
 	}
 	kept := make([]*registry.Definition, 0, len(definitions))
 	for _, d := range definitions {

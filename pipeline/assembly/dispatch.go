@@ -70,6 +70,10 @@ type Session struct {
 	Request    Request
 	Dispatcher Dispatcher
 	Hooks      Hooks
+
+	// scope answers while the definitions that it was made from stand.
+	scope     *bridge.Scope
+	scopeFrom *Assembled
 }
 
 // Outcome is what a call led to.
@@ -113,7 +117,11 @@ func (s *Session) Call(ctx context.Context, c ToolCall) Outcome {
 func (s *Session) Scope() *bridge.Scope {
 	request := s.Request
 	request.SkipBridge = true
-	return s.Assembler.bridge.Scope(s.Assembler.Assemble(request).Usable, request.Config)
+	now := s.Assembler.Assemble(request)
+	if s.scopeFrom != now {
+		s.scope, s.scopeFrom = s.Assembler.bridge.Scope(now.Usable, request.Config), now
+	}
+	return s.scope
 }
 
 // callTool runs hooks and dispatches one real tool.
@@ -153,10 +161,16 @@ func (s *Session) post(event HookEvent) {
 // prepare repairs argument types by the schema that the model saw and gives
 // property names back their original spelling.
 func (s *Session) prepare(c ToolCall) json.RawMessage {
-	entry, ok := s.Assembler.registry.Entry(c.Name)
+	a := s.Assembler
+	entry, ok := a.registry.Entry(c.Name)
 	if !ok {
 		return c.Arguments
 	}
-	clean := s.Assembler.shared.sanitized(entry.Definition, s.Assembler.log)
+	clean := a.shared.sanitized(entry.Definition, a.log)
+	if entry.Overrides != nil || a.rewrites[c.Name] != nil {
+		if shown, ok := a.shown(s.Request, c.Name); ok {
+			clean = shown
+		}
+	}
 	return clean.renamed.restore(bridge.Coerce(c.Arguments, clean.definition.Parameters))
 }

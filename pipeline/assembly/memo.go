@@ -1,10 +1,12 @@
 package assembly
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
+
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
 // memoCapacity is how many assemblies are kept.
@@ -33,38 +35,55 @@ type memo struct {
 }
 
 type memoEntry struct {
-	key       string
+	key       memoKey
 	assembled *Assembled
-	// until is when the entry runs out; the zero time means never.
-	until time.Time
 }
 
-// key writes down everything that an assembly depends on. The order in which
+// memoKey holds everything that an assembly depends on. The order in which
 // toolsets are named does not matter, nor does naming one twice; naming none is
 // not the same as naming nothing at all.
-func (m *memo) key(generation uint64, r Request) string {
-	if m.mode == MemoOff {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d|%v|%d|%t|%t|%t|", generation, r.Config, r.ContextLength, r.SkipBridge, r.KanbanWorker, r.DelegatedChild)
-	if r.Enabled == nil {
-		b.WriteString("nil")
-	}
-	for _, list := range [][]string{r.Enabled, r.Disabled} {
-		sorted := slices.Clone(list)
-		slices.Sort(sorted)
-		for _, name := range slices.Compact(sorted) {
-			fmt.Fprintf(&b, "%q", name)
-		}
-		b.WriteByte('|')
-	}
-	return b.String()
+type memoKey struct {
+	generation, probeEpoch uint64
+	config                 bridge.Config
+	contextLength          int
+	skipBridge             bool
+	kanbanWorker           bool
+	delegatedChild         bool
+	everything             bool
+	enabled, disabled      string
 }
 
-func (m *memo) get(key string, now time.Time) (*Assembled, bool) {
+func (m *memo) key(tools *registry.Registry, r Request) memoKey {
+	k := memoKey{
+		generation: tools.Generation(), config: r.Config, contextLength: r.ContextLength, skipBridge: r.SkipBridge,
+		kanbanWorker: r.KanbanWorker, delegatedChild: r.DelegatedChild,
+		everything: r.Enabled == nil, enabled: nameSet(r.Enabled), disabled: nameSet(r.Disabled),
+	}
+	if m.mode == MemoTTL {
+		k.probeEpoch = tools.ProbeEpoch()
+	}
+	return k
+}
+
+// nameSet writes a set of names down, each with its length, so that no two sets
+// read the same.
+func nameSet(names []string) string {
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	var b []byte
+	for _, name := range slices.Compact(sorted) {
+		b = strconv.AppendInt(b, int64(len(name)), 10)
+		b = append(append(b, ':'), name...)
+	}
+	return string(b)
+}
+
+func (m *memo) get(key memoKey, now time.Time) (*Assembled, bool) {
+	if m.mode == MemoOff {
+		return nil, false
+	}
 	i := slices.IndexFunc(m.entries, func(e memoEntry) bool { return e.key == key })
-	if i < 0 || m.mode == MemoOff {
+	if i < 0 {
 		return nil, false
 	}
 	e := m.entries[i]
@@ -72,18 +91,18 @@ func (m *memo) get(key string, now time.Time) (*Assembled, bool) {
 		return e.assembled, true
 	}
 	m.entries = slices.Delete(m.entries, i, i+1)
-	if !e.until.IsZero() && !now.Before(e.until) {
+	if until := e.assembled.validUntil; !until.IsZero() && !now.Before(until) {
 		return nil, false
 	}
 	m.entries = slices.Insert(m.entries, 0, e)
 	return e.assembled, true
 }
 
-func (m *memo) put(key string, a *Assembled, now, until time.Time) {
-	if m.mode == MemoOff || (m.mode == MemoTTL && !until.IsZero() && !now.Before(until)) {
+func (m *memo) put(key memoKey, a *Assembled, now time.Time) {
+	if m.mode == MemoOff || (m.mode == MemoTTL && !a.validUntil.IsZero() && !now.Before(a.validUntil)) {
 		return
 	}
-	m.entries = slices.Insert(m.entries, 0, memoEntry{key: key, assembled: a, until: until})
+	m.entries = slices.Insert(m.entries, 0, memoEntry{key: key, assembled: a})
 	if len(m.entries) > memoCapacity {
 		m.entries = m.entries[:memoCapacity]
 	}

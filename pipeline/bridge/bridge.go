@@ -56,6 +56,7 @@ type Bridge struct {
 	catalog   Catalog
 	retriever search.Retriever
 	memo      *Memo
+	own       ownTools
 }
 
 // New returns a bridge.
@@ -181,7 +182,7 @@ func (b *Bridge) Assemble(definitions []*registry.Definition, c Config, contextL
 		s.Listing = b.List(deferrable, s.BudgetTokens)
 	}
 	s.Tier = s.Listing.Form.tier()
-	tools, err := bridgeTools(len(deferrable), s.Listing)
+	tools, err := b.Tools(len(deferrable), s.Listing)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,12 +69,24 @@ func coerceValue(value, schema json.RawMessage) json.RawMessage {
 		return coerceObject(value, schema)
 	case kind == "array" && slices.Contains(types, "array"):
 		return coerceArray(value, schema)
-	case types[0] == "array" && kind != "object" && kind != "array" && kind != "null" && !slices.Contains(types, kind):
+	case types[0] == "array" && kind != "object" && kind != "array" && kind != "null" && !isOf(value, kind, types):
 		wrapped := append(append([]byte{'['}, value...), ']')
 		return coerceArray(wrapped, schema)
 	default:
 		return value
 	}
+}
+
+// isOf reports whether a scalar is of one of the wanted types.
+func isOf(value json.RawMessage, kind string, types []string) bool {
+	if slices.Contains(types, kind) {
+		return true
+	}
+	if kind != "number" || !slices.Contains(types, "integer") {
+		return false
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	return err == nil && f == math.Trunc(f)
 }
 
 func coerceArray(array, schema json.RawMessage) json.RawMessage {
@@ -118,6 +131,11 @@ func coerceText(value json.RawMessage, types []string) json.RawMessage {
 func textAs(text, wanted string) json.RawMessage {
 	switch wanted {
 	case "integer", "number":
+		if digits, ok := joinDigits(text); ok {
+			if n, ok := new(big.Int).SetString(digits, 10); ok {
+				return json.RawMessage(n.String()) // exact: identifiers outgrow doubles
+			}
+		}
 		f, err := parseFloatText(text)
 		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 			return nil
@@ -146,8 +164,9 @@ func textAs(text, wanted string) json.RawMessage {
 }
 
 // schemaTypes lists the JSON types that a property may have: its type keyword
-// (a name or a list), null where nullable is true, and the types of the
-// branches of anyOf and oneOf.
+// (a name or a list), null where nullable is true; without a type keyword, the
+// types of the branches of anyOf and oneOf. A branch that names no type may
+// allow any, text included, so beside one only null is sure.
 func schemaTypes(schema json.RawMessage) []string {
 	members, err := rawjson.Object(schema)
 	if err != nil {
@@ -166,6 +185,10 @@ func schemaTypes(schema json.RawMessage) []string {
 	if raw, ok := rawjson.Get(members, "nullable"); ok && string(raw) == "true" {
 		types = append(types, "null")
 	}
+	if _, typed := rawjson.Get(members, "type"); typed {
+		return types
+	}
+	open := false
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		raw, ok := rawjson.Get(members, keyword)
 		if !ok {
@@ -176,8 +199,13 @@ func schemaTypes(schema json.RawMessage) []string {
 			continue
 		}
 		for _, b := range branches {
-			types = append(types, schemaTypes(b)...)
+			known := schemaTypes(b)
+			open = open || len(known) == 0
+			types = append(types, known...)
 		}
+	}
+	if open {
+		return slices.DeleteFunc(types, func(t string) bool { return t != "null" })
 	}
 	return types
 }

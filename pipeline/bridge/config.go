@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Switch is a setting with three positions.
@@ -187,6 +188,11 @@ func scalarText(v any) string {
 	switch v := v.(type) {
 	case bool:
 		return strconv.FormatBool(v)
+	case json.Number:
+		if v == "-0" { // a whole number, and those have no negative zero
+			return "0"
+		}
+		return v.String()
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) < 1e16 {
 			return strconv.FormatFloat(v, 'f', 1, 64)
@@ -265,7 +271,7 @@ func saturate(f float64) int {
 func isIntegerLiteral(s string) bool { return !strings.ContainsAny(s, ".eE") }
 
 func parseIntText(s string) (int, error) {
-	digits, ok := joinDigits(pyStrip(s))
+	digits, ok := joinDigits(strings.TrimSpace(s))
 	if !ok {
 		return 0, errNotNumber
 	}
@@ -280,9 +286,12 @@ func parseIntText(s string) (int, error) {
 }
 
 func parseFloatText(s string) (float64, error) {
-	digits, ok := joinDigits(pyStrip(s))
+	digits, ok := joinDigits(strings.TrimSpace(s))
 	if !ok || strings.ContainsAny(digits, "xXpP") {
 		return 0, errNotNumber
+	}
+	if strings.EqualFold(strings.TrimLeft(digits, "+-"), "nan") && len(digits) <= len("-nan") {
+		return math.NaN(), nil
 	}
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -291,9 +300,11 @@ func parseFloatText(s string) (float64, error) {
 	return f, nil
 }
 
-// joinDigits removes underscores that stand between two digits; any other
-// underscore makes the text no number.
+// joinDigits writes the decimal digits of any script in ASCII and removes
+// underscores that stand between two digits; any other underscore makes the
+// text no number.
 func joinDigits(s string) (string, bool) {
+	s = strings.Map(asciiDigit, s)
 	if !strings.Contains(s, "_") {
 		return s, s != ""
 	}
@@ -306,8 +317,27 @@ func joinDigits(s string) (string, bool) {
 	return strings.ReplaceAll(s, "_", ""), true
 }
 
-// isSpace is the reference's idea of white space: Unicode's, and the four
-// separators U+001C to U+001F.
+// asciiDigit maps the decimal digits of all scripts to 0..9 and leaves other
+// characters alone. Unicode lists such digits in runs from zero to nine.
+func asciiDigit(r rune) rune {
+	if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+		return r
+	}
+	for _, digits := range unicode.Nd.R16 {
+		if uint32(digits.Lo) <= uint32(r) && uint32(r) <= uint32(digits.Hi) {
+			return '0' + (r-rune(digits.Lo))%10
+		}
+	}
+	for _, digits := range unicode.Nd.R32 {
+		if digits.Lo <= uint32(r) && uint32(r) <= digits.Hi {
+			return '0' + (r-rune(digits.Lo))%10
+		}
+	}
+	return r
+}
+
+// isSpace is the reference's idea of white space in text: Unicode's, and the
+// four separators U+001C to U+001F. Around numbers it takes Unicode's alone.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || (r >= 0x1c && r <= 0x1f) }
 
 func pyStrip(s string) string { return strings.TrimFunc(s, isSpace) }
@@ -323,6 +353,9 @@ func (c Config) Budget(contextLength int) int {
 	return max(0, min(c.ListingMaxTokens, budget))
 }
 
+// shareMax keeps a share within what every CPU converts to an int alike.
+const shareMax = 1 << 53
+
 func (c Config) share(contextLength int) int {
-	return int(float64(contextLength) * (c.ThresholdPct / 100.0))
+	return int(min(float64(contextLength)*(c.ThresholdPct/100.0), shareMax))
 }

@@ -51,27 +51,37 @@ var (
 		`"required":["name","arguments"]}`)
 )
 
-// bridgeTools returns the three definitions for a number of deferred tools and
-// their listing.
-func bridgeTools(deferred int, listing Listing) ([]*registry.Definition, error) {
+// ownTools are the definitions that do not depend on what is deferred.
+type ownTools struct {
+	describe, call *registry.Definition
+}
+
+func newOwnTools() (ownTools, error) {
+	describe, err := registry.Define(DescribeTool, describeDescription, describeParameters)
+	if err != nil {
+		return ownTools{}, err
+	}
+	call, err := registry.Define(CallTool, callDescription, callParameters)
+	return ownTools{describe, call}, err
+}
+
+// Tools returns the bridge's three definitions for a number of deferred tools
+// and their listing.
+func (b *Bridge) Tools(deferred int, listing Listing) ([]*registry.Definition, error) {
+	if b.own.describe == nil {
+		own, err := newOwnTools()
+		if err != nil {
+			return nil, fmt.Errorf("bridge tools: %w", err)
+		}
+		b.own = own
+	}
 	description := fmt.Sprintf(searchDescription, deferred)
 	if listing.Text != "" {
 		description += "\n\n" + listing.Text + "\n" + listingGuidance
 	}
-	tools := make([]*registry.Definition, 0, 3)
-	for _, t := range []struct {
-		name, description string
-		parameters        json.RawMessage
-	}{
-		{SearchTool, description, searchParameters},
-		{DescribeTool, describeDescription, describeParameters},
-		{CallTool, callDescription, callParameters},
-	} {
-		d, err := registry.Define(t.name, t.description, t.parameters)
-		if err != nil {
-			return nil, fmt.Errorf("bridge tool %s: %w", t.name, err)
-		}
-		tools = append(tools, d)
+	search, err := registry.Define(SearchTool, description, searchParameters)
+	if err != nil {
+		return nil, fmt.Errorf("bridge tool %s: %w", SearchTool, err)
 	}
-	return tools, nil
+	return []*registry.Definition{search, b.own.describe, b.own.call}, nil
 }

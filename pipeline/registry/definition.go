@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
@@ -31,16 +32,24 @@ type Definition struct {
 
 // Define makes a definition with the usual keys: name, description, parameters.
 // A nil parameters leaves that key out. It fails if name is empty or
-// parameters is not a JSON object.
+// parameters is not a JSON object. Invalid UTF-8 in the texts becomes U+FFFD.
 func Define(name, description string, parameters json.RawMessage) (*Definition, error) {
-	fields := []rawjson.Field{
+	d := &Definition{Name: name, Description: description}
+	if name == "" {
+		return nil, errNoName
+	}
+	d.function = []rawjson.Field{
 		{Key: "name", Value: rawjson.String(name)},
 		{Key: "description", Value: rawjson.String(description)},
 	}
 	if parameters != nil {
-		fields = append(fields, rawjson.Field{Key: "parameters", Value: parameters})
+		compact, err := rawjson.Compact(parameters)
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: parameters: %w", name, err)
+		}
+		d.function = append(d.function, rawjson.Field{Key: "parameters", Value: compact})
 	}
-	return NewDefinition(fields)
+	return d, d.finish()
 }
 
 // NewDefinition makes a definition from the function object's members, kept in
@@ -58,22 +67,51 @@ func NewDefinition(function []rawjson.Field) (*Definition, error) {
 		}
 		d.function[i] = rawjson.Field{Key: f.Key, Value: value}
 	}
+	return d, d.finish()
+}
+
+// errNoName refuses a tool that nobody could call.
+var errNoName = fmt.Errorf("tool without a name\nhint: give every tool a non-empty string under %q", "name")
+
+// finish reads the schema and writes the entry of the tools array; function
+// holds compact values.
+func (d *Definition) finish() error {
 	if raw, ok := rawjson.Get(d.function, "parameters"); ok && rawjson.Kind(raw) != "null" {
 		if err := d.readParameters(raw); err != nil {
-			return nil, fmt.Errorf("tool %q: %w", d.Name, err)
+			return fmt.Errorf("tool %q: %w", d.Name, err)
 		}
 	}
-	text := append(make([]byte, 0, 256), `{"type":"function","function":`...)
-	text = append(rawjson.AppendObject(text, d.function), '}')
-	d.JSON = string(text)
+	d.JSON = entryJSON(d.function)
 	d.Runes = utf8.RuneCountInString(d.JSON)
-	return d, nil
+	return nil
+}
+
+// entryJSON writes the entry of the tools array that a function object makes.
+func entryJSON(function []rawjson.Field) string {
+	const head, tail = `{"type":"function","function":{`, `}}`
+	size := len(head) + len(tail)
+	for _, f := range function {
+		size += len(f.Key) + len(`"":,`) + len(f.Value)
+	}
+	var text strings.Builder
+	text.Grow(size)
+	text.WriteString(head)
+	for i, f := range function {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.Write(rawjson.String(f.Key))
+		text.WriteByte(':')
+		text.Write(f.Value)
+	}
+	text.WriteString(tail)
+	return text.String()
 }
 
 func (d *Definition) readText(function []rawjson.Field) error {
 	raw, _ := rawjson.Get(function, "name")
 	if err := json.Unmarshal(raw, &d.Name); err != nil || d.Name == "" {
-		return fmt.Errorf("tool without a name\nhint: give every tool a non-empty string under %q", "name")
+		return errNoName
 	}
 	if raw, ok := rawjson.Get(function, "description"); ok {
 		if err := json.Unmarshal(raw, &d.Description); err != nil {

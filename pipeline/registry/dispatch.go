@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,23 +49,25 @@ func (r *Registry) Dispatch(ctx context.Context, name string, args json.RawMessa
 	}
 	value, err := callHandler(ctx, entry.Handler, args)
 	if err != nil {
-		r.log.Error("tool failed", "tool", name, "err", err)
-		body := fmt.Sprintf("Tool execution failed: %s: %s", errorType(err), stripMarkup(err.Error()))
+		kind, text := describeError(err)
+		body := "Tool execution failed: " + kind + ": " + stripMarkup(text)
+		r.log.Error("tool failed", "tool", name, "err", body)
 		return ErrorResult(errorPrefix + truncate(body, errorBodyMax))
 	}
 	switch v := value.(type) {
 	case string:
 		return Result{Text: v}
 	case Multimodal:
-		return Result{Content: v.Content}
-	default:
-		kind := typeName(value)
-		r.log.Error("result breaks the contract", "tool", name, "type", kind)
-		return ErrorResult(fmt.Sprintf("tool %s returned %s, want a string or multimodal content", name, kind),
-			rawjson.Field{Key: "error_type", Value: rawjson.String("tool_result_contract")},
-			rawjson.Field{Key: "tool", Value: rawjson.String(name)},
-			rawjson.Field{Key: "result_type", Value: rawjson.String(kind)})
+		if rawjson.Kind(v.Content) == "array" && json.Valid(v.Content) {
+			return Result{Content: v.Content}
+		}
 	}
+	kind := typeName(value)
+	r.log.Error("result breaks the contract", "tool", name, "type", kind)
+	return ErrorResult(fmt.Sprintf("tool %s returned %s, want a string or multimodal content", name, kind),
+		rawjson.Field{Key: "error_type", Value: rawjson.String("tool_result_contract")},
+		rawjson.Field{Key: "tool", Value: rawjson.String(name)},
+		rawjson.Field{Key: "result_type", Value: rawjson.String(kind)})
 }
 
 func callHandler(ctx context.Context, h Handler, args json.RawMessage) (value any, err error) {
@@ -84,6 +87,18 @@ func (p panicError) Error() string { return fmt.Sprint(p.value) }
 // ErrorType is the name that a model reads for a recovered panic.
 func (p panicError) ErrorType() string { return "panic" }
 
+// describeError returns an error's type and message for the model. An error
+// whose methods panic, such as a nil pointer in an error's clothes, is a fault
+// of the handler like any other.
+func describeError(err error) (kind, text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			kind, text = panicError{p}.ErrorType(), panicError{p}.Error()
+		}
+	}()
+	return errorType(err), err.Error()
+}
+
 // errorType names an error for the model: what the error calls itself through
 // an ErrorType method, else its Go type.
 func errorType(err error) string {
@@ -95,7 +110,7 @@ func errorType(err error) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t.Name()
+	return cmp.Or(t.Name(), "error")
 }
 
 // markup is what could pass for a turn boundary or a code block when an error
@@ -129,7 +144,7 @@ func typeName(v any) string {
 	case reflect.Float32, reflect.Float64:
 		return "float"
 	case reflect.Slice:
-		if _, ok := v.([]byte); ok {
+		if reflect.TypeOf(v).Elem().Kind() == reflect.Uint8 {
 			return "bytes"
 		}
 		return "list"

@@ -47,6 +47,8 @@ type verdict struct {
 type probeCache struct {
 	verdicts map[*Check]verdict
 	lastTrue map[*Check]time.Time
+	// epoch counts how often all of this was forgotten.
+	epoch uint64
 }
 
 // probeAnswer is what a pass over the definitions learns about one probe.
@@ -92,7 +94,15 @@ func (r *Registry) probe(c *Check) probeAnswer {
 func (r *Registry) InvalidateProbes() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.probes = probeCache{}
+	r.probes = probeCache{epoch: r.probes.epoch + 1}
+}
+
+// ProbeEpoch counts the calls of InvalidateProbes. Whoever keeps what rests on
+// probe verdicts keeps it for one epoch at most.
+func (r *Registry) ProbeEpoch() uint64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.probes.epoch
 }
 
 // Clock returns the clock that the registry's probes are timed with.

@@ -12,6 +12,9 @@ type Reading struct {
 	// Definitions are the usable tools among the names asked for, sorted by
 	// name.
 	Definitions []*Definition
+	// Overridden are the positions in Definitions of those that this reading
+	// made, from a dynamic override: equal content, but a new pointer each time.
+	Overridden []int
 	// ValidUntil is when a probe's verdict that this reading rests on runs out;
 	// the zero time if it rests on none.
 	ValidUntil time.Time
@@ -25,24 +28,35 @@ func (r *Registry) Definitions(names []string) Reading {
 	slices.Sort(sorted)
 	sorted = slices.Compact(sorted)
 
-	entries := make([]*Registration, 0, len(sorted))
+	entries := r.snapshot(sorted)
+	pass := probePass{registry: r}
+	reading := Reading{Definitions: make([]*Definition, 0, len(entries))}
+	for _, e := range entries {
+		if e.Check != nil && !pass.ask(e.Check) {
+			continue
+		}
+		d := r.current(e)
+		if d != e.Definition {
+			reading.Overridden = append(reading.Overridden, len(reading.Definitions))
+		}
+		reading.Definitions = append(reading.Definitions, d)
+	}
+	reading.ValidUntil = pass.until
+	return reading
+}
+
+// snapshot returns the registrations of those names that are known, all of one
+// moment, so that probes can run outside the lock.
+func (r *Registry) snapshot(names []string) []*Registration {
+	entries := make([]*Registration, 0, len(names))
 	r.mu.RLock()
-	for _, name := range sorted {
+	defer r.mu.RUnlock()
+	for _, name := range names {
 		if e := r.entries[name]; e != nil {
 			entries = append(entries, e)
 		}
 	}
-	r.mu.RUnlock()
-
-	pass := probePass{registry: r}
-	reading := Reading{Definitions: make([]*Definition, 0, len(entries))}
-	for _, e := range entries {
-		if e.Check == nil || pass.ask(e.Check) {
-			reading.Definitions = append(reading.Definitions, r.current(e))
-		}
-	}
-	reading.ValidUntil = pass.until
-	return reading
+	return entries
 }
 
 // current applies a registration's dynamic overrides.
@@ -96,8 +110,8 @@ func (p *probePass) ask(c *Check) bool {
 // ToolsetAvailable reports whether a toolset has a usable tool: one without a
 // probe, or one whose probe passes. An unknown toolset is not available.
 func (r *Registry) ToolsetAvailable(toolset string) bool {
-	for _, name := range r.ToolsIn(toolset) {
-		if e, ok := r.Entry(name); ok && (e.Check == nil || r.probe(e.Check).ok) {
+	for _, e := range r.snapshot(r.ToolsIn(toolset)) {
+		if e.Toolset == toolset && (e.Check == nil || r.probe(e.Check).ok) {
 			return true
 		}
 	}
@@ -109,9 +123,9 @@ func (r *Registry) ToolsetAvailable(toolset string) bool {
 func (r *Registry) Unavailable(names []string) map[string]string {
 	down := make(map[string]string)
 	pass := probePass{registry: r}
-	for _, name := range names {
-		if e, ok := r.Entry(name); ok && e.Check != nil && !pass.ask(e.Check) {
-			down[name] = e.Check.Name
+	for _, e := range r.snapshot(names) {
+		if e.Check != nil && !pass.ask(e.Check) {
+			down[e.Definition.Name] = e.Check.Name
 		}
 	}
 	return down

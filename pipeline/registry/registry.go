@@ -145,10 +145,14 @@ func (r *Registry) Register(reg Registration) error {
 			return err
 		}
 		r.log.Info("tool replaced", "tool", name, "toolset", reg.Toolset, "was", old.Toolset)
-		r.leave(old.Toolset, name)
+		if old.Toolset != reg.Toolset {
+			r.leave(old.Toolset, name)
+			r.join(reg.Toolset, name)
+		}
+	} else {
+		r.join(reg.Toolset, name)
 	}
 	r.entries[name] = &reg
-	r.join(reg.Toolset, name)
 	r.generation++
 	return nil
 }

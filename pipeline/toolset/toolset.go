@@ -145,14 +145,13 @@ func (r *Resolver) Get(name string) (Toolset, bool) {
 		}
 		return set, true
 	}
-	target := name
-	alias, isAlias := r.registry.Alias(name)
-	if isAlias {
-		target = alias
-	}
-	tools := r.registry.ToolsIn(target)
-	if len(tools) == 0 && !isAlias {
-		return Toolset{}, false
+	target, tools := name, r.registry.ToolsIn(name)
+	if len(tools) == 0 {
+		alias, ok := r.registry.Alias(name)
+		if !ok {
+			return Toolset{}, false
+		}
+		target, tools = alias, r.registry.ToolsIn(alias)
 	}
 	description := "Plugin toolset: " + name
 	if server, ok := strings.CutPrefix(target, mcpPrefix); ok {

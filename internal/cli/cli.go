@@ -1,0 +1,128 @@
+// Package cli is the plumbing that both commands share: where arguments and
+// streams come from, how an error reaches its reader, and what the exit status
+// means. A command is a function of an Env, so that tests run it in process.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/toolgauge/toolgauge/internal/nearest"
+)
+
+// Exit statuses, the same for every command.
+const (
+	ExitOK            = 0
+	ExitFailed        = 1   // a gate failed, or vectors differ
+	ExitUsage         = 2   // usage or configuration
+	ExitInput         = 3   // incomplete, unreadable or empty input
+	ExitNotComparable = 4   // runs that cannot be compared
+	ExitInterrupted   = 130 // stopped by a signal; what is finished is kept
+)
+
+// Env is what a command sees of the world.
+type Env struct {
+	Args     []string // without the program's name
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Now      func() time.Time
+	Terminal bool // Stderr is a terminal: show progress
+}
+
+// Main runs a command with the process's own environment and exits with its
+// status. The first interrupt cancels the context, so that work in hand can be
+// kept; a second one ends the process at once.
+func Main(run func(ctx context.Context, env Env) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Now: time.Now, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}))
+}
+
+// statusError is an error that knows its exit status.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+// Status gives an error an exit status; the innermost one given stays.
+func Status(status int, err error) error {
+	var known *statusError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &statusError{status, err}
+}
+
+// Usage marks an error of usage or configuration.
+func Usage(err error) error { return Status(ExitUsage, err) }
+
+// Input marks an error of the input.
+func Input(err error) error { return Status(ExitInput, err) }
+
+// Silent is an error for which everything has been said already.
+func Silent(status int) error { return &statusError{status, errSilent} }
+
+var errSilent = errors.New("")
+
+// Execute runs a command tree and returns its exit status. An error is printed
+// once, on stderr, as "program: error" with its hint on a line of its own. What
+// has no status of its own is a mistake in how the command was called.
+func Execute(ctx context.Context, env Env, root *cobra.Command) int {
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	status := ExitUsage
+	var known *statusError
+	if errors.As(err, &known) {
+		status = known.status
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		status = ExitInterrupted
+	}
+	if !errors.Is(err, errSilent) {
+		text := err.Error()
+		if !strings.Contains(text, "\nhint: ") && status == ExitUsage {
+			text += fmt.Sprintf("\nhint: see %s --help", root.Name())
+		}
+		fmt.Fprintf(env.Stderr, "%s: %s\n", root.Name(), text)
+	}
+	return status
+}
+
+// UnknownVerb is the error for a word that is none of a command's verbs.
+func UnknownVerb(c *cobra.Command, word string) error {
+	var verbs []string
+	for _, v := range c.Commands() {
+		if v.IsAvailableCommand() {
+			verbs = append(verbs, v.Name())
+		}
+	}
+	if len(verbs) == 0 {
+		return Usage(fmt.Errorf("%s takes no arguments, got %q\nhint: see %s --help", c.CommandPath(), word, c.CommandPath()))
+	}
+	return Usage(fmt.Errorf("unknown verb %q\nhint: %s", word, nearest.Hint(word, verbs)))
+}

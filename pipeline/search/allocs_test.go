@@ -1,0 +1,29 @@
+//go:build !race
+
+package search_test
+
+import (
+	"testing"
+
+	"github.com/toolgauge/toolgauge/internal/zipfcorpus"
+	"github.com/toolgauge/toolgauge/pipeline/search"
+)
+
+// TestSearchAllocates at most the result, small catalog or large. (The race detector empties pools at random, so these counts
+// hold without it alone.)
+func TestSearchAllocates(t *testing.T) {
+	for _, size := range []int{50, 1500} {
+		shape := zipfcorpus.Standard()
+		shape.Docs, shape.Queries = size, 50
+		x, queries := zipfIndex(t, shape)
+		buffer := make([]search.Hit, 0, 5)
+		next := 0
+		query := func() string { next++; return queries[next%len(queries)] }
+		if got := testing.AllocsPerRun(200, func() { x.Search(buffer[:0], query(), 5) }); got > 0 {
+			t.Errorf("%d docs: %v allocations into a buffer with room, want 0", size, got)
+		}
+		if got := testing.AllocsPerRun(200, func() { x.Search(nil, query(), 5) }); got > 1 {
+			t.Errorf("%d docs: %v allocations into no buffer, want at most 1", size, got)
+		}
+	}
+}

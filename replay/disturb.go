@@ -1,0 +1,95 @@
+package replay
+
+import (
+	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/metrics"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+)
+
+// editMark is put in front of a description to edit it: at the front, where a
+// listing shows it, so the figure is the dear case.
+const editMark = "Updated: "
+
+// disturb judges stability: first the same tools registered in other orders,
+// then one change at a time to the last of these registries. Which tool and
+// which server change is drawn from the session's stream, the same for all arms.
+func (p *Player) disturb(st *stage, rows []metrics.SessionArm) {
+	whole := st.assemble()
+	for i := range rows {
+		rows[i].ByteIdentical = true
+	}
+	for range p.options.Repeats - 1 {
+		if p.fill(st) != nil {
+			return
+		}
+		for i, s := range st.assemble() {
+			rows[i].ByteIdentical = rows[i].ByteIdentical && sameSurface(whole[i], s)
+		}
+	}
+	if tool := st.drawTool(p); tool != nil {
+		p.changeTool(st, tool, whole, rows)
+	}
+	if server := st.drawServer(); server != "" {
+		p.changeServer(st, server, whole, rows)
+	}
+}
+
+// drawTool picks one of the session's deferrable tools.
+func (st *stage) drawTool(p *Player) *corpus.Tool {
+	usable := st.assemblers[0].session.Assembler.Assemble(st.assemblers[0].session.Request).Usable
+	var names []string
+	for _, d := range usable {
+		if st.assemblers[0].bridge.Deferrable(d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	tool, _ := p.options.Corpus.Tool(p.ids[names[st.stream.IntN(len(names))]])
+	return tool
+}
+
+func (st *stage) drawServer() string {
+	if len(st.session.Servers) == 0 {
+		return ""
+	}
+	return st.session.Servers[st.stream.IntN(len(st.session.Servers))]
+}
+
+// changeTool removes a tool, brings it back edited, and restores it. A tool
+// added is the removal seen from the other side.
+func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.Definition, rows []metrics.SessionArm) {
+	edited, err := tool.Definition.With(rawjson.Field{Key: "description", Value: rawjson.String(editMark + tool.Definition.Description)})
+	if err != nil || st.registry.Deregister(tool.Definition.Name, "") != nil {
+		return
+	}
+	for i, without := range st.assemble() {
+		counter := p.arms[i].counter
+		rows[i].Retained.ToolRemoved = share(counter.retained(whole[i], without))
+		rows[i].Retained.ToolAdded = share(counter.retained(without, whole[i]))
+	}
+	if st.registry.Register(p.registration(tool, edited)) != nil {
+		return
+	}
+	for i, changed := range st.assemble() {
+		rows[i].Retained.DescriptionEdited = share(p.arms[i].counter.retained(whole[i], changed))
+	}
+	_ = st.registry.Register(p.registration(tool, tool.Definition))
+}
+
+// changeServer disconnects a server; connecting it is the same seen from the
+// other side.
+func (p *Player) changeServer(st *stage, server string, whole [][]*registry.Definition, rows []metrics.SessionArm) {
+	for _, t := range p.bySource[server] {
+		_ = st.registry.Deregister(t.Definition.Name, "")
+	}
+	for i, without := range st.assemble() {
+		counter := p.arms[i].counter
+		rows[i].Retained.ServerDisconnected = share(counter.retained(whole[i], without))
+		rows[i].Retained.ServerConnected = share(counter.retained(without, whole[i]))
+	}
+}
+
+func share(f float64) *float64 { return &f }

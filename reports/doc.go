@@ -1,0 +1,30 @@
+// Package reports keeps what a run observed and tells people and programs about it.
+//
+// A run is one folder. The steps, in order:
+//
+//  1. [Create] makes the folder and a manifest of status running.
+//  2. [Writer.Add] takes the observations of one session after the other and appends them to four Parquet tables.
+//  3. [Writer.Finish] puts the tables, summary.json and bench.txt in place, and last of all the manifest that vouches for
+//     them with their hashes.
+//  4. [Print] words the summary for a terminal; [Open] reads a run folder again.
+//
+// A file is visible under its final name only when it is complete, and a run that cannot be written leaves nothing: no
+// table that looks like a result and is half of one. An interrupted run keeps what it finished.
+//
+// The same observations in the same order give the same bytes in every table and in summary.json, on any machine. What
+// differs from run to run (times, the run id, the machine) stands in manifest.json and bench.txt.
+package reports
+
+// SchemaVersion is the version of everything in a run folder. It grows when a column or field changes its meaning or goes.
+const SchemaVersion = 1
+
+// The files of a run folder.
+const (
+	ManifestFile    = "manifest.json"
+	SessionArmsFile = "session_arms.parquet"
+	CallsFile       = "calls.parquet"
+	SearchesFile    = "searches.parquet"
+	SurfacesFile    = "surfaces.parquet"
+	SummaryFile     = "summary.json"
+	BenchFile       = "bench.txt"
+)

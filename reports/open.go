@@ -1,0 +1,95 @@
+package reports
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/toolgauge/toolgauge/internal/provenance"
+	"github.com/toolgauge/toolgauge/metrics"
+)
+
+// Run is a run folder that was finished and whose files are those that it finished with.
+type Run struct {
+	Dir      string
+	Manifest Manifest
+	Summary  Summary
+}
+
+// Open reads a run folder and verifies its files. It fails where the run never finished, and where a file is missing or
+// has changed since.
+func Open(runDir string) (*Run, error) {
+	m, err := ReadManifest(runDir)
+	if err != nil {
+		return nil, err
+	}
+	if m.Status == StatusRunning {
+		return nil, fmt.Errorf("run %s is not finished\nhint: wait for it; if its program was killed, remove the folder and run again", runDir)
+	}
+	r := &Run{Dir: runDir, Manifest: m}
+	if err := r.VerifyFiles(); err != nil {
+		return nil, err
+	}
+	if err := readJSON(filepath.Join(runDir, SummaryFile), &r.Summary); err != nil {
+		return nil, err
+	}
+	r.Summary.Counts = m.Counts
+	return r, nil
+}
+
+// VerifyFiles compares every file that the manifest lists with the hash that it has of it. The error names the first that
+// is missing, unreadable or different.
+func (r *Run) VerifyFiles() error {
+	for _, name := range []string{SessionArmsFile, CallsFile, SearchesFile, SurfacesFile, SummaryFile, BenchFile} {
+		if !slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.Name == name }) {
+			return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("%s is not among its files", name))
+		}
+	}
+	for _, file := range r.Manifest.Files {
+		if file.Name != filepath.Base(file.Name) {
+			return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("file %q is not in the folder", file.Name))
+		}
+		path := filepath.Join(r.Dir, file.Name)
+		sum, err := provenance.FileSHA256(path)
+		if err != nil {
+			return damaged(path, cause(err))
+		}
+		if sum != file.SHA256 {
+			return damaged(path, fmt.Errorf("its sha256 is %s, the manifest says %s", sum, file.SHA256))
+		}
+	}
+	return nil
+}
+
+// SessionArms iterates over the sessions played, each under every arm, in the order in which they were added. As with
+// the other tables, an error names the file and is the last thing that comes.
+func (r *Run) SessionArms() iter.Seq2[metrics.SessionArm, error] {
+	return observations(r, SessionArmsFile, sessionArmRow.observation)
+}
+
+// Calls iterates over the gold calls, in order.
+func (r *Run) Calls() iter.Seq2[metrics.Call, error] {
+	return observations(r, CallsFile, callRow.observation)
+}
+
+// Searches iterates over the searches, in order. [metrics.Evaluate] gives their measures again.
+func (r *Run) Searches() iter.Seq2[metrics.Search, error] {
+	return observations(r, SearchesFile, searchRow.observation)
+}
+
+// Surfaces iterates over the distinct surfaces, in order of first appearance.
+func (r *Run) Surfaces() iter.Seq2[metrics.Surface, error] {
+	return observations(r, SurfacesFile, surfaceRow.observation)
+}
+
+// observations iterates over a table in the words of metrics.
+func observations[Row, Observation any](r *Run, name string, of func(Row) Observation) iter.Seq2[Observation, error] {
+	return func(yield func(Observation, error) bool) {
+		for row, err := range readTable[Row](filepath.Join(r.Dir, name)) {
+			if !yield(of(row), err) {
+				return
+			}
+		}
+	}
+}

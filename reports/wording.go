@@ -1,0 +1,139 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/metrics"
+)
+
+// decimalsOf is how many decimals the values of a row have: enough to tell arms apart, not more than they are worth.
+func decimalsOf(unit string, figures []*metrics.Figure) int {
+	largest := 0.0
+	for _, f := range figures {
+		if f != nil {
+			largest = max(largest, math.Abs(f.Value))
+		}
+	}
+	switch unit {
+	case "tokens":
+		if largest >= 10 {
+			return 0
+		}
+		return 1
+	case "%":
+		return 1
+	case "calls", "turns":
+		return 0
+	case "requests", "searches":
+		return 2
+	default:
+		return 3
+	}
+}
+
+// number is x with thousands apart, and no minus before a zero.
+func number(x float64, decimals int) string {
+	text := strconv.FormatFloat(x, 'f', decimals, 64)
+	sign := ""
+	if rest, negative := strings.CutPrefix(text, "-"); negative {
+		text = rest
+		if strings.Trim(text, "0.") != "" {
+			sign = "-"
+		}
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+func count(n int64) string { return number(float64(n), 0) }
+
+// counted is a number of things, as in "1 session" or "2 sessions".
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
+// direction is the unit of a measure and which way it improves.
+func direction(m metrics.Measure) string {
+	if m.Better == metrics.Neither {
+		return m.Unit
+	}
+	return fmt.Sprintf("%s, %s is better", m.Unit, m.Better)
+}
+
+// superscript is n as a footnote's sign.
+func superscript(n int) string {
+	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").
+		Replace(strconv.Itoa(n))
+}
+
+// definitions are the meanings of the shown measures of a theme, a line each; the measures of one pattern share a line.
+func definitions(t theme, shown []metrics.Measure) []string {
+	var list []string
+	for _, pattern := range t.measures {
+		var family []string
+		name := pattern
+		for _, m := range shown {
+			if matches(pattern, m.Name) {
+				family = append(family, m.Definition)
+				name = m.Name
+			}
+		}
+		switch len(family) {
+		case 0:
+		case 1:
+			list = append(list, name+": "+family[0])
+		default:
+			list = append(list, pattern+": "+alternatives(family))
+		}
+	}
+	return list
+}
+
+// alternatives says once what sentences have in common, and side by side where they differ: "after one tool is added" and
+// "after one tool is removed" become "after one tool is added | removed".
+func alternatives(sentences []string) string {
+	var words [][]string
+	shortest := math.MaxInt
+	for _, s := range sentences {
+		words = append(words, strings.Fields(s))
+		shortest = min(shortest, len(words[len(words)-1]))
+	}
+	start := 0
+	for start < shortest && same(words, func(s []string) string { return s[start] }) {
+		start++
+	}
+	end := 0
+	for end < shortest-start && same(words, func(s []string) string { return s[len(s)-1-end] }) {
+		end++
+	}
+	parts := words[0][:start:start]
+	for i, s := range words {
+		if i > 0 {
+			parts = append(parts, "|")
+		}
+		parts = append(parts, s[start:len(s)-end]...)
+	}
+	return strings.Join(append(parts, words[0][len(words[0])-end:]...), " ")
+}
+
+// same reports whether a word is the same in all sentences.
+func same(sentences [][]string, word func([]string) string) bool {
+	for _, s := range sentences {
+		if word(s) != word(sentences[0]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,306 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+)
+
+// parquetMagic starts and ends every Parquet file.
+const parquetMagic = "PAR1"
+
+// Both sizes change a file's bytes, so they are fixed: rows handed to the
+// library at once, and rows of a row group (about 20 MB of sessions).
+const (
+	batchRows    = 256
+	rowGroupRows = 32 * batchRows
+)
+
+// The rows of the Parquet form: the fields of Session and its parts by the same
+// names, in the widths of the format.
+type (
+	sessionRow struct {
+		SessionID     string     `parquet:"session_id"`
+		RowIndex      int64      `parquet:"row_index"`
+		Seed          uint64     `parquet:"seed"`
+		Distribution  string     `parquet:"distribution,dict"`
+		Toolsets      []string   `parquet:"toolsets,list"`
+		Servers       []string   `parquet:"servers,list"`
+		ContextLength int32      `parquet:"context_length"`
+		CorpusSHA256  string     `parquet:"corpus_sha256,dict"`
+		Events        []eventRow `parquet:"events,list"`
+	}
+	eventRow struct {
+		AtMS int64    `parquet:"at_ms"`
+		Kind string   `parquet:"kind,dict"`
+		Turn *turnRow `parquet:"turn,optional"`
+	}
+	turnRow struct {
+		IntentID  string    `parquet:"intent_id"`
+		Utterance string    `parquet:"utterance"`
+		Language  string    `parquet:"language,dict"`
+		Class     string    `parquet:"class,dict"`
+		Gold      []goldRow `parquet:"gold,list"`
+		Queries   []string  `parquet:"queries,list"`
+	}
+	goldRow struct {
+		Tool      string        `parquet:"tool"`
+		Arguments []argumentRow `parquet:"arguments,list"`
+		DependsOn []int32       `parquet:"depends_on,list"`
+	}
+	argumentRow struct {
+		Name   string `parquet:"name"`
+		Value  string `parquet:"value"`
+		Stated bool   `parquet:"stated"`
+	}
+)
+
+func rowOf(s *Session) sessionRow {
+	row := sessionRow{
+		SessionID: s.SessionID, RowIndex: s.RowIndex, Seed: s.Seed, Distribution: s.Distribution, Toolsets: s.Toolsets,
+		Servers: s.Servers, ContextLength: int32(s.ContextLength), CorpusSHA256: s.CorpusSHA256, Events: make([]eventRow, len(s.Events)),
+	}
+	for i, e := range s.Events {
+		row.Events[i] = eventRow{AtMS: e.AtMS, Kind: string(e.Kind)}
+		if t := e.Turn; t != nil {
+			row.Events[i].Turn = &turnRow{
+				IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: string(t.Class),
+				Gold: goldRows(t.Gold), Queries: t.Queries,
+			}
+		}
+	}
+	return row
+}
+
+func goldRows(golds []corpus.Gold) []goldRow {
+	rows := make([]goldRow, len(golds))
+	for i, g := range golds {
+		rows[i] = goldRow{Tool: g.Tool, Arguments: make([]argumentRow, len(g.Arguments)), DependsOn: make([]int32, len(g.DependsOn))}
+		for j, a := range g.Arguments {
+			rows[i].Arguments[j] = argumentRow{Name: a.Name, Value: string(a.Value), Stated: a.Stated}
+		}
+		for j, on := range g.DependsOn {
+			rows[i].DependsOn[j] = int32(on)
+		}
+	}
+	return rows
+}
+
+// session turns a row back into a session, values compacted. A value that is no
+// JSON stays as it is, for check to find.
+func (row *sessionRow) session() *Session {
+	s := &Session{
+		SessionID: row.SessionID, RowIndex: row.RowIndex, Seed: row.Seed, Distribution: row.Distribution, Toolsets: row.Toolsets,
+		Servers: row.Servers, ContextLength: int(row.ContextLength), CorpusSHA256: row.CorpusSHA256, Events: make([]Event, len(row.Events)),
+	}
+	for i, e := range row.Events {
+		s.Events[i] = Event{AtMS: e.AtMS, Kind: Kind(e.Kind)}
+		if t := e.Turn; t != nil {
+			s.Events[i].Turn = &Turn{
+				IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: corpus.Class(t.Class),
+				Gold: goldsOf(t.Gold), Queries: t.Queries,
+			}
+		}
+	}
+	s.settle()
+	return s
+}
+
+func goldsOf(rows []goldRow) []corpus.Gold {
+	golds := make([]corpus.Gold, len(rows))
+	for i, row := range rows {
+		g := corpus.Gold{Tool: row.Tool, Arguments: make([]corpus.Argument, len(row.Arguments)), DependsOn: make([]int, len(row.DependsOn))}
+		for j, a := range row.Arguments {
+			value := json.RawMessage(a.Value)
+			if compact, err := rawjson.Compact(value); err == nil {
+				value = compact
+			}
+			g.Arguments[j] = corpus.Argument{Name: a.Name, Value: value, Stated: a.Stated}
+		}
+		for j, on := range row.DependsOn {
+			g.DependsOn[j] = int(on)
+		}
+		golds[i] = g
+	}
+	return golds
+}
+
+// parquetEncoder writes Parquet.
+type parquetEncoder struct {
+	writer *parquet.GenericWriter[sessionRow]
+	batch  []sessionRow
+}
+
+func newParquetEncoder(w io.Writer) *parquetEncoder {
+	return &parquetEncoder{
+		writer: parquet.NewGenericWriter[sessionRow](w,
+			parquet.Compression(&zstd.Codec{}),
+			parquet.MaxRowsPerRowGroup(rowGroupRows),
+			// The library's own default holds a version, which must not change the bytes.
+			parquet.CreatedBy("toolgauge", strconv.Itoa(SchemaVersion), "sessions"),
+			parquet.KeyValueMetadata("schema_version", strconv.Itoa(SchemaVersion)),
+			parquet.KeyValueMetadata("kind", fileKind),
+		),
+		batch: make([]sessionRow, 0, batchRows),
+	}
+}
+
+func (e *parquetEncoder) encode(s *Session) error {
+	e.batch = append(e.batch, rowOf(s))
+	if len(e.batch) < batchRows {
+		return nil
+	}
+	return e.flush()
+}
+
+func (e *parquetEncoder) flush() error {
+	err := guard(func() error {
+		_, err := e.writer.Write(e.batch)
+		return err
+	})
+	clear(e.batch)
+	e.batch = e.batch[:0]
+	return err
+}
+
+func (e *parquetEncoder) finish() error {
+	if err := e.flush(); err != nil {
+		return err
+	}
+	return guard(e.writer.Close)
+}
+
+// guard turns a panic of the library into an error: on a damaged file it gives
+// errors in most cases, but not in all.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return f()
+}
+
+const damagedHint = "the file is damaged or truncated: write or copy it again"
+
+// readParquet reads a Parquet file of size bytes.
+func readParquet(path string, f io.ReaderAt, size int64, c *collector) error {
+	file, err := openParquet(path, f, size)
+	if err != nil {
+		return err
+	}
+	var rows *parquet.GenericReader[sessionRow]
+	err = guard(func() error {
+		rows = parquet.NewGenericReader[sessionRow](file)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w\nhint: %s", path, err, damagedHint)
+	}
+	defer func() { _ = guard(rows.Close) }()
+	batch := make([]sessionRow, batchRows)
+	for {
+		clear(batch) // rows must not inherit lists from those before them
+		n := 0
+		err := guard(func() (err error) {
+			n, err = rows.Read(batch)
+			return err
+		})
+		for i := range batch[:n] {
+			if err := c.add(batch[i].session(), fmt.Sprintf("row %d", c.rows+1)); err != nil {
+				if errors.Is(err, errStopped) {
+					return nil
+				}
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && c.rows == file.NumRows():
+			return nil
+		case errors.Is(err, io.EOF) || err == nil && n == 0:
+			return fmt.Errorf("%s: ends after %d of %d rows\nhint: %s", path, c.rows, file.NumRows(), damagedHint)
+		case err != nil:
+			return fmt.Errorf("%s:row %d: %w\nhint: %s", path, c.rows+1, err, damagedHint)
+		}
+	}
+}
+
+// openParquet reads a file's footer and checks that it is one of sessions.
+func openParquet(path string, f io.ReaderAt, size int64) (*parquet.File, error) {
+	var file *parquet.File
+	err := guard(func() (err error) {
+		file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\nhint: %s", path, err, damagedHint)
+	}
+	err = guard(func() error {
+		version, ok := file.Lookup("schema_version")
+		if !ok {
+			return fault("schema_version", "write the file with datagen sessions", "missing from the file's key-value metadata")
+		}
+		kind, _ := file.Lookup("kind")
+		if err := checkHead(version, kind); err != nil {
+			return err
+		}
+		return checkColumns(file.Schema())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// checkColumns compares a file's columns with those of the format. The library
+// would fill missing ones with zeros and pass over those that it does not know.
+func checkColumns(got *parquet.Schema) error {
+	const hint = "the columns of a file of sessions are listed in docs/format.md"
+	want := parquet.SchemaOf(sessionRow{})
+	for _, path := range want.Columns() {
+		w, _ := want.Lookup(path...)
+		g, ok := got.Lookup(path...)
+		switch {
+		case !ok:
+			return fault(columnName(path), hint, "the column is missing")
+		case g.Node.Type().String() != w.Node.Type().String():
+			return fault(columnName(path), hint, "the column holds %s, want %s", g.Node.Type(), w.Node.Type())
+		case g.MaxRepetitionLevel != w.MaxRepetitionLevel || g.MaxDefinitionLevel != w.MaxDefinitionLevel:
+			return fault(columnName(path), hint, "the column differs in where it may repeat or be null")
+		}
+	}
+	for _, path := range got.Columns() {
+		if _, ok := want.Lookup(path...); !ok {
+			return fault(columnName(path), hint, "unknown column")
+		}
+	}
+	return nil
+}
+
+// columnName writes a column's path as the fields of a session are written:
+// events[].turn.class for events.list.element.turn.class.
+func columnName(path []string) string {
+	var name strings.Builder
+	for i := 0; i < len(path); i++ {
+		if i > 0 && slices.Equal(path[i:min(i+2, len(path))], []string{"list", "element"}) {
+			name.WriteString("[]")
+			i++
+			continue
+		}
+		if i > 0 {
+			name.WriteByte('.')
+		}
+		name.WriteString(path[i])
+	}
+	return name.String()
+}
