@@ -243,6 +243,9 @@ func (c *Corpus) finish() error {
 			return err
 		}
 	}
+	if err := c.checkDistributions(); err != nil {
+		return err
+	}
 	c.SHA256 = c.digest()
 	return nil
 }

@@ -3,7 +3,9 @@ package distributions
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 )
 
 // Set is the distributions that can be asked for by name: the presets, then custom ones in the order added.
@@ -88,6 +90,23 @@ func (s *Set) AddFile(path string) error {
 		return fmt.Errorf("cannot read distributions: %w\nhint: name a YAML file", err)
 	}
 	return s.Add(path, data)
+}
+
+// Clone returns a set that can be added to without changing s.
+func (s *Set) Clone() *Set { return &Set{members: slices.Clone(s.members), index: maps.Clone(s.index)} }
+
+// CheckToolsets holds the custom distributions against the toolsets that there are. The error names file, line and the
+// toolset that was perhaps meant. Presets are left alone: they skip what a corpus lacks.
+func (s *Set) CheckToolsets(known []string) error {
+	for _, m := range s.members {
+		for _, e := range m.Entries {
+			if m.file != "" && !slices.Contains(known, e.Toolset) {
+				return fmt.Errorf("%s:%d: distribution %q names unknown toolset %q\nhint: did you mean %q?",
+					m.file, m.line, m.Name, e.Toolset, nearest(e.Toolset, known))
+			}
+		}
+	}
+	return nil
 }
 
 // UnknownError says that no distribution has the name asked for.

@@ -195,6 +195,9 @@ type armAssembler struct {
 
 // stage fills a registry in shuffled order and lays each arm's pipeline over it.
 func (p *Player) stage(s *sessions.Session) (*stage, error) {
+	if s.CorpusSHA256 != p.options.Corpus.SHA256 {
+		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\nhint: replay sessions with the corpus that they were drawn from", s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
+	}
 	tools := slices.Clone(p.builtins)
 	for _, source := range s.Servers {
 		owned, ok := p.bySource[source]

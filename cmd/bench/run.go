@@ -22,14 +22,15 @@ import (
 
 // runFlags are the flags of bench run, as given.
 type runFlags struct {
-	corpus       string
-	arms         []string
-	sessions     string
-	distribution string
-	seed         uint64
-	workers      int
-	out          string
-	json         bool
+	corpus        string
+	distributions string
+	arms          []string
+	sessions      string
+	distribution  string
+	seed          uint64
+	workers       int
+	out           string
+	json          bool
 }
 
 func runCommand(env cli.Env) *cobra.Command {
@@ -47,6 +48,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.corpus, "corpus", "", "corpus folder, or exported tools (default: the embedded corpus)")
+	flags.StringVar(&f.distributions, "distributions", "", "YAML file with distributions of your own")
 	flags.StringSliceVar(&f.arms, "arms", nil, "arms to play, by name (default: all)")
 	flags.StringVar(&f.sessions, "sessions", "1000", "how many sessions to draw, rows A-B of the draw, or a file of sessions")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from this distribution, or several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
@@ -145,13 +147,18 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 	if p.corpus, err = loadCorpus(f.corpus); err != nil {
 		return nil, err
 	}
+	if f.distributions != "" {
+		if p.corpus, err = p.corpus.WithDistributions(f.distributions); err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
 	p.corpus = p.corpus.WithDerived()
 	options, err := p.plan(f)
 	if err != nil {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"corpus": f.corpus, "arms": p.arms, "sessions": f.sessions, "distribution": f.distribution,
+		"corpus": f.corpus, "distributions": f.distributions, "arms": p.arms, "sessions": f.sessions, "distribution": f.distribution,
 		"seed": f.seed, "workers": f.workers, "out": f.out, "json": f.json,
 	}}
 	p.manifest.Config = map[string]any{
