@@ -107,7 +107,8 @@ type describeWant struct {
 	OK   bool            `json:"ok"`
 }
 
-// callWant is one tool_call. in_scope and blocked_by_required_probe stand there if error_class is null, and else do not.
+// callWant is one tool_call. If error_class is null all else is given; if not, resolved and arguments are null and the two
+// later checks are absent.
 type callWant struct {
 	Request    callRequest     `json:"request"`
 	Resolved   *string         `json:"resolved"`
@@ -197,18 +198,17 @@ func (w callWant) shapeFaults(s *strict, path string) {
 		name    string
 		present bool
 	}{
+		{"resolved", w.Resolved != nil},
+		{"arguments", rawjson.Kind(w.Arguments) != "null"},
 		{"in_scope", w.InScope != nil},
 		{"blocked_by_required_probe", w.Blocked != nil},
 	} {
 		switch {
 		case w.ErrorClass == nil && !f.present:
-			s.fault(join(path, f.name), "missing")
+			s.fault(join(path, f.name), "missing or null without an error_class")
 		case w.ErrorClass != nil && f.present:
 			s.fault(join(path, f.name), "stands beside an error_class")
 		}
-	}
-	if w.ErrorClass == nil && w.Resolved == nil {
-		s.fault(join(path, "resolved"), "is null without an error_class")
 	}
 }
 

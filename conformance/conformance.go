@@ -70,7 +70,7 @@ func Run(o Options, files ...string) (*Report, error) {
 	}
 	var faults []error
 	for _, file := range files {
-		data, err := readFile(file)
+		data, err := readFile(file, fileBytesMax)
 		if err == nil {
 			var result FileResult
 			if result, err = r.replay(file, data); err == nil {
@@ -124,18 +124,18 @@ func (r *runner) replay(file string, data []byte) (FileResult, error) {
 	return FileResult{File: file, Format: f.name, Vectors: len(vectors), Kinds: t.results(), Ignored: f.ignored}, nil
 }
 
-func readFile(path string) ([]byte, error) {
+func readFile(path string, bytesMax int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, badInput("%s: %w\nhint: check the path and its permissions", path, cause(err))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileBytesMax+1))
+	data, err := io.ReadAll(io.LimitReader(f, int64(bytesMax)+1))
 	if err != nil {
 		return nil, badInput("%s: %w\nhint: name a file of vectors", path, cause(err))
 	}
-	if len(data) > fileBytesMax {
-		return nil, badInput("%s: larger than %d MiB\nhint: split it into several files", path, fileBytesMax>>20)
+	if len(data) > bytesMax {
+		return nil, badInput("%s: larger than %d bytes\nhint: split it into several files", path, bytesMax)
 	}
 	return data, nil
 }

@@ -181,7 +181,7 @@ func TestEachKindCanFail(t *testing.T) {
 		{"bridge.jsonl", `"form": "names", "chars": 2`, `"form": "full", "chars": 2`, "listings", "want.listings[1].form"},
 		{"bridge.jsonl", `"total_available": 4`, `"total_available": 5`, "search", "want.search[0].total_available"},
 		{"bridge.jsonl", `["plugin", "planner"]`, `["mcp", "planner"]`, "search", "want.search[0].sources"},
-		{"bridge.jsonl", `"bm25": {"github_create_issue": 2.`, `"bm25": {"github_create_issue": 3.`, "bm25", "want.search[0].bm25.github_create_issue"},
+		{"bridge.jsonl", `"bm25": {"github_create_issue": 3.`, `"bm25": {"github_create_issue": 4.`, "bm25", "want.search[0].bm25.github_create_issue"},
 		{"bridge.jsonl", `"bm25": {}`, `"bm25": {"terminal": 0.5}`, "bm25", "want.search[3].bm25.terminal"},
 		{"bridge.jsonl", `{"name": "terminal", "ok": false}`, `{"name": "terminal", "ok": true}`, "describe", "want.describe[1].ok"},
 		{"bridge.jsonl", `"error_class": "bridge_recursion"`, `"error_class": "name_missing"`, "calls", "want.calls[14].error_class"},
@@ -288,10 +288,10 @@ func TestShownBoundsDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	data = bytes.ReplaceAll(data, []byte(`"max_search_limit": 20`), []byte(`"max_search_limit": 19`))
-	for shown, want := range map[int]int{0: 5, 2: 2, -1: 14} {
+	for shown, want := range map[int]int{0: 5, 2: 2, -1: 16} {
 		k := replayed(t, Options{Shown: shown}, data).Kinds[0]
-		if k.Kind != "config" || k.Failed != 14 || len(k.Differences) != want {
-			t.Errorf("shown %d: %s, %d failed, %d differences; want 14 and %d", shown, k.Kind, k.Failed, len(k.Differences), want)
+		if k.Kind != "config" || k.Failed != 16 || len(k.Differences) != want {
+			t.Errorf("shown %d: %s, %d failed, %d differences; want 16 and %d", shown, k.Kind, k.Failed, len(k.Differences), want)
 		}
 	}
 }

@@ -232,7 +232,8 @@ func TestMissingFieldAnywhereFails(t *testing.T) {
 	}
 }
 
-// Every value under want is compared: a change of any one of them fails.
+// Every value under want is compared: a change of any one of them fails. Left out are requests, names to describe, texts to
+// shorten or split and the budgets of listings, which are input.
 func TestEveryExpectedValueIsCompared(t *testing.T) {
 	small, embedded := runners(t)
 	tried := 0
@@ -241,7 +242,7 @@ func TestEveryExpectedValueIsCompared(t *testing.T) {
 			continue
 		}
 		all := mutants("", raw, func(path string, raw json.RawMessage) []json.RawMessage {
-			if !strings.HasPrefix(path, "want.") || strings.Contains(path, ".request") || strings.HasSuffix(path, ".in") || strings.HasSuffix(path, "].name") {
+			if !strings.HasPrefix(path, "want.") || strings.Contains(path, ".request") || strings.HasSuffix(path, ".in") || strings.HasPrefix(path, "want.listings") && strings.HasSuffix(path, ".budget") || strings.HasSuffix(path, "].name") {
 				return nil
 			}
 			switch rawjson.Kind(raw) {
@@ -278,20 +279,12 @@ func TestEveryExpectedValueIsCompared(t *testing.T) {
 		})
 		tried += len(all)
 		for _, m := range all {
-			if departs(m) {
-				continue
-			}
 			if vectors, others := failures(t, small, embedded, name, m.raw); vectors+others == 0 {
 				t.Errorf("%s: a change of %q fails nothing", name, m.path)
 			}
 		}
 	}
-	if tried < 500 {
+	if tried < 400 {
 		t.Errorf("%d changes tried, want hundreds", tried)
 	}
-}
-
-// departs tells changes of calls that are departures either way: their outcome counts apart and fails nothing.
-func departs(m mutant) bool {
-	return strings.HasPrefix(m.path, "want.calls[6].") || strings.HasPrefix(m.path, "want.calls[7].") || strings.HasPrefix(m.path, "want.calls[8].")
 }

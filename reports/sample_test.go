@@ -5,9 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/toolgauge/toolgauge/internal/atomicfile"
 	"github.com/toolgauge/toolgauge/internal/provenance"
 	"github.com/toolgauge/toolgauge/metrics"
 )
@@ -34,7 +37,7 @@ func (sc scene) play(index int) metrics.Observations {
 	turns := 4 + random.IntN(5)
 	var o metrics.Observations
 	for _, arm := range sc.arms {
-		p := newPlayed(arm, tools)
+		p := behaviourOf(arm, tools)
 		s := metrics.SessionArm{
 			SessionID: id, RowIndex: int64(index), Arm: arm, Distribution: "ten", ContextLength: 128_000, Servers: 10, Turns: turns,
 			Assumptions: metrics.Assumptions{Variant: p.variant, Bridge: p.bridge, Retriever: "bm25", Agent: "aware", Writer: "utterance", Tokenizer: "o200k_base", Gateway: "off"},
@@ -76,7 +79,7 @@ type behaviour struct {
 	kept                                        float64
 }
 
-func newPlayed(arm string, tools int) behaviour {
+func behaviourOf(arm string, tools int) behaviour {
 	b := behaviour{variant: "july", form: "none", kept: .6}
 	if len(arm) > 9 && arm[:9] == "september" {
 		b.variant = "september"
@@ -150,10 +153,34 @@ var (
 	fiveArms  = []string{"eager", "july-bare", "july-listing", "september-bare", "september-listing"}
 )
 
+// plainOutput is a file that is not flushed to the disk: tests write many.
+type plainOutput struct {
+	*os.File
+	path string
+}
+
+func unsynced(path string) (output, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), atomicfile.Prefix)
+	return &plainOutput{file, path}, err
+}
+
+func (p *plainOutput) Commit() error {
+	if err := p.File.Close(); err != nil {
+		return err
+	}
+	return os.Rename(p.File.Name(), p.path)
+}
+
+func (p *plainOutput) Abort() {
+	if p.File.Close() == nil {
+		_ = os.Remove(p.File.Name())
+	}
+}
+
 // write plays a scene into a run folder under root.
 func (sc scene) write(t testing.TB, root string, m Manifest) *Result {
 	t.Helper()
-	w, err := Create(root, m)
+	w, err := create(root, m, unsynced)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Writer struct {
 	arms      []Arm
 	files     []*runFile // tables, then summary and bench
 	committed []string   // paths under final names
-	surfaces  map[[32]byte]struct{}
+	surfaces  map[[sha256.Size]byte]struct{}
 	err       error
 	done      bool
 
@@ -63,7 +64,7 @@ func create(dir string, m Manifest, output func(string) (output, error)) (*Write
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{create: output, manifest: m, begun: time.Now(), surfaces: make(map[[32]byte]struct{})}
+	w := &Writer{create: output, manifest: m, begun: time.Now(), surfaces: make(map[[sha256.Size]byte]struct{})}
 	if err := w.makeFolder(dir); err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (w *Writer) RunID() string { return w.manifest.RunID }
 // Add appends what one session gave under all its arms. Sessions must be added in their order, whichever worker finished
 // first: the order of rows is that of the calls. Faulty observations (rows of an arm that the session has no row of, an
 // arm whose assumptions are no longer those that it came with, a surface whose hash is none) are an error and leave the
-// tables as they were.
+// tables as they were. Afterwards the observations belong to the writer: what they point to must not be changed.
 func (w *Writer) Add(o metrics.Observations) error {
 	if err := w.usable(); err != nil {
 		return err
@@ -190,44 +191,55 @@ func (w *Writer) usable() error {
 }
 
 // check looks for faults before anything is written; it takes note of new arms and returns the surfaces' hashes.
-func (w *Writer) check(o metrics.Observations) ([][32]byte, error) {
+func (w *Writer) check(o metrics.Observations) ([][sha256.Size]byte, error) {
 	if len(o.Arms) == 0 {
 		return nil, errors.New("observations without a session arm\nhint: leave a session that was played under no arm out")
 	}
-	wrong := func(format string, values ...any) error {
-		return fmt.Errorf("session %q: %w\nhint: the observations are faulty: replay the session again",
-			o.Arms[0].SessionID, fmt.Errorf(format, values...))
-	}
-	var fresh []Arm
-	for _, s := range o.Arms {
-		known := findArm(w.arms, s.Arm)
-		if known == nil {
-			if findArm(fresh, s.Arm) != nil {
-				return nil, wrong("arm %q: there twice", s.Arm)
-			}
-			fresh = append(fresh, Arm{s.Arm, Assumptions(s.Assumptions)})
-		} else if known.Assumptions != Assumptions(s.Assumptions) {
-			return nil, wrong("arm %q: assumptions %+v, in earlier sessions %+v", s.Arm, s.Assumptions, known.Assumptions)
-		}
+	fresh, err := w.checkArms(o.Arms)
+	if err != nil {
+		return nil, faulty(o, "%w", err)
 	}
 	for i, c := range o.Calls {
 		if assumptionsOf(o.Arms, c.Arm) == nil {
-			return nil, wrong("call %d: the session was not played under its arm %q", i, c.Arm)
+			return nil, faulty(o, "call %d: the session was not played under its arm %q", i, c.Arm)
 		}
 	}
 	for i, s := range o.Searches {
 		if assumptionsOf(o.Arms, s.Arm) == nil {
-			return nil, wrong("search %d: the session was not played under its arm %q", i, s.Arm)
+			return nil, faulty(o, "search %d: the session was not played under its arm %q", i, s.Arm)
 		}
 	}
-	hashes := make([][32]byte, len(o.Surfaces))
+	hashes := make([][sha256.Size]byte, len(o.Surfaces))
 	for i, s := range o.Surfaces {
-		if n, err := hex.Decode(hashes[i][:], []byte(s.SHA256)); len(s.SHA256) != hex.EncodedLen(len(hashes[i])) || err != nil || n != len(hashes[i]) {
-			return nil, wrong("surface %d: %q is no SHA-256 in hex", i, s.SHA256)
+		hash, err := hex.DecodeString(s.SHA256)
+		if err != nil || len(hash) != sha256.Size {
+			return nil, faulty(o, "surface %d: %q is no SHA-256 in hex", i, s.SHA256)
 		}
+		copy(hashes[i][:], hash)
 	}
 	w.arms = append(w.arms, fresh...)
 	return hashes, nil
+}
+
+func faulty(o metrics.Observations, format string, values ...any) error {
+	return fmt.Errorf("session %q: %w\nhint: the observations are faulty: replay the session again",
+		o.Arms[0].SessionID, fmt.Errorf(format, values...))
+}
+
+// checkArms returns the arms that no earlier session had.
+func (w *Writer) checkArms(arms []metrics.SessionArm) (fresh []Arm, err error) {
+	for i, s := range arms {
+		if assumptionsOf(arms[:i], s.Arm) != nil {
+			return nil, fmt.Errorf("arm %q: there twice", s.Arm)
+		}
+		arm := Arm{s.Arm, Assumptions(s.Assumptions)}
+		if known := findArm(w.arms, s.Arm); known == nil {
+			fresh = append(fresh, arm)
+		} else if *known != arm {
+			return nil, fmt.Errorf("arm %q: assumptions %+v, in earlier sessions %+v", s.Arm, arm.Assumptions, known.Assumptions)
+		}
+	}
+	return fresh, nil
 }
 
 func findArm(arms []Arm, name string) *Arm {
@@ -250,7 +262,7 @@ func assumptionsOf(arms []metrics.SessionArm, name string) *metrics.Assumptions 
 }
 
 // append writes observations that passed check.
-func (w *Writer) append(o metrics.Observations, hashes [][32]byte) error {
+func (w *Writer) append(o metrics.Observations, hashes [][sha256.Size]byte) error {
 	for _, s := range o.Arms {
 		if err := w.sessionArmTable.add(sessionArmRowOf(s)); err != nil {
 			return err

@@ -191,6 +191,7 @@ func (a *Assembler) usable(r Request) *Assembled {
 
 // shown returns the definition of a tool as the session's model saw it.
 func (a *Assembler) shown(r Request, name string) (sanitized, bool) {
+	r.SkipBridge = true
 	s := a.Assemble(r)
 	i := slices.IndexFunc(s.Usable, func(d *registry.Definition) bool { return d.Name == name })
 	if i < 0 {

@@ -71,9 +71,11 @@ type Session struct {
 	Dispatcher Dispatcher
 	Hooks      Hooks
 
-	// scope answers while the definitions that it was made from stand.
-	scope     *bridge.Scope
-	scopeFrom *Assembled
+	// scope answers while the definitions and settings that it was made from
+	// stand.
+	scope       *bridge.Scope
+	scopeFrom   *Assembled
+	scopeConfig bridge.Config
 }
 
 // Outcome is what a call led to.
@@ -118,8 +120,9 @@ func (s *Session) Scope() *bridge.Scope {
 	request := s.Request
 	request.SkipBridge = true
 	now := s.Assembler.Assemble(request)
-	if s.scopeFrom != now {
-		s.scope, s.scopeFrom = s.Assembler.bridge.Scope(now.Usable, request.Config), now
+	if s.scopeFrom != now || s.scopeConfig != request.Config {
+		s.scope = s.Assembler.bridge.Scope(now.Usable, request.Config)
+		s.scopeFrom, s.scopeConfig = now, request.Config
 	}
 	return s.scope
 }
@@ -172,5 +175,5 @@ func (s *Session) prepare(c ToolCall) json.RawMessage {
 			clean = shown
 		}
 	}
-	return clean.renamed.restore(bridge.Coerce(c.Arguments, clean.definition.Parameters))
+	return clean.renamed.restore(a.shared.typesOf(clean.definition).Coerce(c.Arguments))
 }

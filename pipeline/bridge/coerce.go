@@ -18,23 +18,42 @@ import (
 // be repaired stays as it is; inf and nan stay text, since JSON has no such
 // numbers.
 func Coerce(arguments, schema json.RawMessage) json.RawMessage {
-	if len(schema) == 0 {
-		return arguments
-	}
-	return coerceObject(arguments, schema)
+	return ReadTypes(schema).Coerce(arguments)
 }
 
-func coerceObject(object, schema json.RawMessage) json.RawMessage {
+// Types is what coercion knows of a schema: the JSON types of each value. Nil
+// stands for a schema that says nothing.
+type Types struct {
+	allowed    []string
+	properties map[string]*Types
+	items      *Types
+}
+
+// ReadTypes reads the types from a schema once, for calls to come. Parts of the
+// schema that cannot be read say nothing.
+func ReadTypes(schema json.RawMessage) *Types {
 	members, err := rawjson.Object(schema)
 	if err != nil {
-		return object
+		return nil
 	}
-	raw, ok := rawjson.Get(members, "properties")
-	if !ok {
-		return object
+	t := &Types{allowed: schemaTypes(members)}
+	if raw, ok := rawjson.Get(members, "properties"); ok {
+		if properties, err := rawjson.Object(raw); err == nil {
+			t.properties = make(map[string]*Types, len(properties))
+			for _, p := range properties {
+				t.properties[p.Key] = ReadTypes(p.Value)
+			}
+		}
 	}
-	properties, err := rawjson.Object(raw)
-	if err != nil {
+	if items, ok := rawjson.Get(members, "items"); ok {
+		t.items = ReadTypes(items)
+	}
+	return t
+}
+
+// Coerce repairs a JSON object of arguments; see the function of that name.
+func (t *Types) Coerce(object json.RawMessage) json.RawMessage {
+	if t == nil || len(t.properties) == 0 {
 		return object
 	}
 	fields, err := rawjson.Object(object)
@@ -43,10 +62,8 @@ func coerceObject(object, schema json.RawMessage) json.RawMessage {
 	}
 	changed := false
 	for i, f := range fields {
-		if property, ok := rawjson.Get(properties, f.Key); ok {
-			fields[i].Value = coerceValue(f.Value, property)
-			changed = changed || string(fields[i].Value) != string(f.Value)
-		}
+		fields[i].Value = t.properties[f.Key].value(f.Value)
+		changed = changed || string(fields[i].Value) != string(f.Value)
 	}
 	if !changed {
 		return object
@@ -54,27 +71,43 @@ func coerceObject(object, schema json.RawMessage) json.RawMessage {
 	return rawjson.AppendObject(nil, fields)
 }
 
-func coerceValue(value, schema json.RawMessage) json.RawMessage {
-	types := schemaTypes(schema)
-	if len(types) == 0 {
+func (t *Types) value(value json.RawMessage) json.RawMessage {
+	if t == nil || len(t.allowed) == 0 {
 		return value
 	}
 	kind := rawjson.Kind(value)
-	if kind == "string" && !slices.Contains(types, "string") {
-		value = coerceText(value, types)
+	if kind == "string" && !slices.Contains(t.allowed, "string") {
+		value = coerceText(value, t.allowed)
 		kind = rawjson.Kind(value)
 	}
 	switch {
-	case kind == "object" && slices.Contains(types, "object"):
-		return coerceObject(value, schema)
-	case kind == "array" && slices.Contains(types, "array"):
-		return coerceArray(value, schema)
-	case types[0] == "array" && kind != "object" && kind != "array" && kind != "null" && !isOf(value, kind, types):
-		wrapped := append(append([]byte{'['}, value...), ']')
-		return coerceArray(wrapped, schema)
+	case kind == "object" && slices.Contains(t.allowed, "object"):
+		return t.Coerce(value)
+	case kind == "array" && slices.Contains(t.allowed, "array"):
+		return t.array(value)
+	case t.allowed[0] == "array" && kind != "object" && kind != "array" && kind != "null" && !isOf(value, kind, t.allowed):
+		return t.array(append(append([]byte{'['}, value...), ']'))
 	default:
 		return value
 	}
+}
+
+func (t *Types) array(array json.RawMessage) json.RawMessage {
+	if t.items == nil {
+		return array
+	}
+	elements, err := rawjson.Array(array)
+	if err != nil {
+		return array
+	}
+	out := []byte{'['}
+	for i, e := range elements {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, t.items.value(e)...)
+	}
+	return append(out, ']')
 }
 
 // isOf reports whether a scalar is of one of the wanted types.
@@ -87,29 +120,6 @@ func isOf(value json.RawMessage, kind string, types []string) bool {
 	}
 	f, err := strconv.ParseFloat(string(value), 64)
 	return err == nil && f == math.Trunc(f)
-}
-
-func coerceArray(array, schema json.RawMessage) json.RawMessage {
-	members, err := rawjson.Object(schema)
-	if err != nil {
-		return array
-	}
-	items, ok := rawjson.Get(members, "items")
-	if !ok {
-		return array
-	}
-	elements, err := rawjson.Array(array)
-	if err != nil {
-		return array
-	}
-	out := []byte{'['}
-	for i, e := range elements {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, coerceValue(e, items)...)
-	}
-	return append(out, ']')
 }
 
 // coerceText turns a JSON string into the first of the wanted types that its
@@ -167,11 +177,7 @@ func textAs(text, wanted string) json.RawMessage {
 // (a name or a list), null where nullable is true; without a type keyword, the
 // types of the branches of anyOf and oneOf. A branch that names no type may
 // allow any, text included, so beside one only null is sure.
-func schemaTypes(schema json.RawMessage) []string {
-	members, err := rawjson.Object(schema)
-	if err != nil {
-		return nil
-	}
+func schemaTypes(members []rawjson.Field) []string {
 	var types []string
 	if raw, ok := rawjson.Get(members, "type"); ok {
 		var one string
@@ -199,7 +205,10 @@ func schemaTypes(schema json.RawMessage) []string {
 			continue
 		}
 		for _, b := range branches {
-			known := schemaTypes(b)
+			var known []string
+			if members, err := rawjson.Object(b); err == nil {
+				known = schemaTypes(members)
+			}
 			open = open || len(known) == 0
 			types = append(types, known...)
 		}

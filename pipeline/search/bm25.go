@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -26,11 +27,12 @@ type bm25 struct {
 	counters   sync.Pool // of *[]uint32, all zero
 	scratches  sync.Pool // of *scratch
 
-	prunedDocsMin int // catalogs from this size on are pruned
+	prunedDocsMin     int   // smaller catalogs are not pruned
+	prunedSearchesMin int64 // nor are an index's first so many searches
 }
 
 func newBM25() *bm25 {
-	r := &bm25{prunedDocsMin: defaultPrunedDocsMin}
+	r := &bm25{prunedDocsMin: defaultPrunedDocsMin, prunedSearchesMin: defaultPrunedSearchesMin}
 	r.vocabulary.ids = make(map[string]uint32)
 	r.counters.New = func() any { return new([]uint32) }
 	r.scratches.New = func() any { return new(scratch) }
@@ -59,7 +61,10 @@ type bm25Index struct {
 	starts    []uint32
 	postings  []uint32
 	cells     []cell
-	reaches   []reach // by term; nil in a small catalog
+
+	searches atomic.Int64
+	prepare  sync.Once
+	pruning  atomic.Pointer[pruning]
 }
 
 // termBlock says which of 64 consecutive term ids occur in the catalog, and how many lower ids do: a term's place
@@ -90,7 +95,6 @@ func (r *bm25) Index(catalog []*Terms) Index {
 	x.countDocs(next)
 	x.placePostings(next)
 	x.fillPostings(next)
-	x.findReaches()
 	return x
 }
 
@@ -179,8 +183,8 @@ func (x *bm25Index) Search(dst []Hit, query string, limit int) []Hit {
 		return x.appendByName(dst, query, limit)
 	}
 	s.begin(len(x.catalog))
-	if x.reaches != nil && len(s.terms) <= prunedTokensMax {
-		x.scorePruned(s, limit)
+	if p := x.pruned(); p != nil && len(s.terms) <= prunedTokensMax {
+		p.score(s, limit)
 		dst = appendBest(dst, s.candidates, s.exact, limit)
 	} else {
 		for _, term := range s.terms {

@@ -90,7 +90,7 @@ func referenceSearch(docs []Doc, query string, limit int) []Hit {
 // index builds an index that is pruned from so many docs on.
 func index(docs []Doc, prunedDocsMin int) Index {
 	r := newBM25()
-	r.prunedDocsMin = prunedDocsMin
+	r.prunedDocsMin, r.prunedSearchesMin = prunedDocsMin, 0
 	return r.Index(analyze(r, docs))
 }
 
@@ -182,7 +182,7 @@ func TestVeryLongQueryIsNotPruned(t *testing.T) {
 // TestScratchIsLeftClean searches catalogs of several sizes in turn with one retriever, whose scratch they share.
 func TestScratchIsLeftClean(t *testing.T) {
 	r := newBM25()
-	r.prunedDocsMin = 40
+	r.prunedDocsMin, r.prunedSearchesMin = 40, 3
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(7, 7)), 1.1, 1, 50)
 	var catalogs [][]Doc
 	var indexes []Index
@@ -206,7 +206,7 @@ func TestScratchIsLeftClean(t *testing.T) {
 // TestConcurrentUse analyses, indexes and searches with one retriever from many goroutines at once.
 func TestConcurrentUse(t *testing.T) {
 	r := newBM25()
-	r.prunedDocsMin = 46
+	r.prunedDocsMin, r.prunedSearchesMin = 46, 5
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(3, 9)), 1.1, 1, 200)
 	docs := make([]Doc, 50)
 	for i := range docs {

@@ -184,9 +184,9 @@ func (r *Resolver) Valid(name string) bool {
 // and without repeats. all and * stand for every toolset. Unknown names add
 // nothing; a cycle of includes ends where it began.
 func (r *Resolver) Resolve(names ...string) []string {
-	tools := make(map[string]struct{})
+	tools := make(map[string]struct{}, 256)
 	for _, name := range names {
-		r.walk(name, make(map[string]bool), tools)
+		r.walk(name, make(map[string]bool, 1), tools)
 	}
 	return slices.Sorted(maps.Keys(tools))
 }
@@ -204,16 +204,35 @@ func (r *Resolver) walk(name string, visited map[string]bool, tools map[string]s
 		return
 	}
 	visited[name] = true
-	set, ok := r.Get(name)
-	if !ok {
-		return
+	var set Toolset
+	if i, static := r.table.index[name]; static {
+		set = r.table.sets[i] // read only, so no copy
 	}
 	for _, tool := range set.Tools {
+		tools[tool] = struct{}{}
+	}
+	for _, tool := range r.registered(name, set.Name != "") {
 		tools[tool] = struct{}{}
 	}
 	for _, include := range set.Includes {
 		r.walk(include, visited, tools)
 	}
+}
+
+// registered returns the tools that the registry holds under a toolset's name
+// or, for a name that is no fixed toolset and holds none, under the toolset that
+// it is an alias of.
+func (r *Resolver) registered(name string, static bool) []string {
+	if r.registry == nil {
+		return nil
+	}
+	tools := r.registry.ToolsIn(name)
+	if len(tools) == 0 && !static {
+		if target, ok := r.registry.Alias(name); ok {
+			tools = r.registry.ToolsIn(target)
+		}
+	}
+	return tools
 }
 
 // NonCore returns what a bundle adds to the core: its direct tools and those of
