@@ -194,6 +194,18 @@ func String(s string) json.RawMessage {
 	return AppendString(make([]byte, 0, len(s)+len(s)/16+2), s)
 }
 
+// Text decodes a JSON string. It is false for anything else.
+func Text(raw []byte) (string, bool) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && raw[n-1] == '"' && utf8.Valid(raw) {
+		return string(raw[1 : n-1]), true
+	}
+	var text string
+	if Kind(raw) != "string" || json.Unmarshal(raw, &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
 // Object splits a JSON object into its members in the order given, values
 // compacted. It fails on anything but an object. A repeated key is kept: which
 // one wins is the reader's business.
@@ -205,16 +217,13 @@ func Object(raw []byte) ([]Field, error) {
 	if len(compact) == 0 || compact[0] != '{' {
 		return nil, fmt.Errorf("want a JSON object, got %s", Kind(compact))
 	}
-	var fields []Field
+	fields := make([]Field, 0, 4)
 	for i := 1; compact[i] != '}'; {
 		if compact[i] == ',' {
 			i++
 		}
 		end := stringEnd(compact, i)
-		var key string
-		if err := json.Unmarshal(compact[i:end], &key); err != nil {
-			return nil, err
-		}
+		key, _ := Text(compact[i:end])
 		i = end + 1 // the colon
 		end = valueEnd(compact, i)
 		fields = append(fields, Field{Key: key, Value: compact[i:end:end]})

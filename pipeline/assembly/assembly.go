@@ -100,6 +100,7 @@ type Assembled struct {
 	Usable []*registry.Definition
 
 	renamed map[*registry.Definition]*renaming
+	split   *bridge.Split
 	// validUntil is when a probe's verdict that this rests on runs out; the zero
 	// time means never.
 	validUntil time.Time
@@ -118,7 +119,8 @@ func (a *Assembler) Assemble(r Request) *Assembled {
 		return hit
 	}
 	assembled := a.usable(r)
-	assembled.Surface = a.bridgeOver(assembled.Usable, r)
+	assembled.Surface = nil
+	a.bridgeOver(assembled, r)
 	// Whoever appends to a shared slice gets a copy.
 	assembled.Definitions = slices.Clip(assembled.Definitions)
 	a.memo.put(key, assembled, now)
@@ -227,24 +229,25 @@ func (a *Assembler) rewrite(definitions []*registry.Definition) []*registry.Defi
 	return kept
 }
 
-// bridgeOver runs step nine.
-func (a *Assembler) bridgeOver(usable []*registry.Definition, r Request) (s *bridge.Surface) {
-	if r.SkipBridge {
-		return &bridge.Surface{Definitions: usable, Listing: bridge.Listing{Form: bridge.FormNone}}
-	}
+// bridgeOver runs step nine: it sets the surface. Whatever goes wrong in the
+// bridge, the session keeps its definitions.
+func (a *Assembler) bridgeOver(s *Assembled, r Request) {
+	var err error
 	defer func() {
 		if p := recover(); p != nil {
-			s = a.unbridged(usable, fmt.Errorf("%v", p))
+			err = fmt.Errorf("%v", p)
+		}
+		if err != nil {
+			a.log.Warn("bridge failed, definitions stay unbridged", "err", err)
+		}
+		if s.Surface == nil {
+			s.Surface = &bridge.Surface{Definitions: s.Usable, Listing: bridge.Listing{Form: bridge.FormNone}}
 		}
 	}()
-	s, err := a.bridge.Assemble(usable, r.Config, r.ContextLength)
-	if err != nil {
-		return a.unbridged(usable, err)
+	if s.split == nil {
+		s.split = a.bridge.Split(s.Usable)
 	}
-	return s
-}
-
-func (a *Assembler) unbridged(usable []*registry.Definition, err error) *bridge.Surface {
-	a.log.Warn("bridge failed, definitions stay unbridged", "err", err)
-	return &bridge.Surface{Definitions: usable, Listing: bridge.Listing{Form: bridge.FormNone}}
+	if !r.SkipBridge {
+		s.Surface, err = a.bridge.AssembleSplit(s.split, r.Config, r.ContextLength)
+	}
 }

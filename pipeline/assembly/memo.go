@@ -3,6 +3,7 @@ package assembly
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
@@ -68,14 +69,26 @@ func (m *memo) key(tools *registry.Registry, r Request) memoKey {
 // nameSet writes a set of names down, each with its length, so that no two sets
 // read the same.
 func nameSet(names []string) string {
+	size := 0
+	for _, name := range names {
+		size += len(name) + len("10:")
+	}
+	var b strings.Builder
+	b.Grow(size)
+	write := func(name string) {
+		var digits [20]byte
+		b.Write(strconv.AppendInt(digits[:0], int64(len(name)), 10))
+		b.WriteByte(':')
+		b.WriteString(name)
+	}
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
-	var b []byte
-	for _, name := range slices.Compact(sorted) {
-		b = strconv.AppendInt(b, int64(len(name)), 10)
-		b = append(append(b, ':'), name...)
+	for i, name := range sorted {
+		if i == 0 || name != sorted[i-1] {
+			write(name)
+		}
 	}
-	return string(b)
+	return b.String()
 }
 
 func (m *memo) get(key memoKey, now time.Time) (*Assembled, bool) {

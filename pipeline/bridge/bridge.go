@@ -16,6 +16,7 @@
 package bridge
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/pipeline/registry"
@@ -81,6 +82,8 @@ type Memo struct {
 		terms []*search.Terms
 		index search.Index
 	}
+	// tools are the last descriptions of tool_search, newest first.
+	tools []searchTool
 }
 
 // NewMemo returns an empty memo.
@@ -128,16 +131,39 @@ func (b *Bridge) Deferrable(name string) bool {
 // Classify splits definitions into visible and deferrable ones, each in the
 // order given. Definitions that bear a bridge tool's name are dropped.
 func (b *Bridge) Classify(definitions []*registry.Definition) (visible, deferrable []*registry.Definition) {
-	for _, d := range definitions {
-		switch {
-		case IsBridgeTool(d.Name):
-		case b.Deferrable(d.Name):
-			deferrable = append(deferrable, d)
-		default:
-			visible = append(visible, d)
+	s := b.Split(definitions)
+	return s.Visible, s.Deferrable
+}
+
+// Split is a session's definitions, classified: what assemblies under several
+// settings share. It holds for as long as its definitions do.
+type Split struct {
+	Visible    []*registry.Definition
+	Deferrable []*registry.Definition
+	// all are both, in the order given.
+	all []*registry.Definition
+	// labels are the source labels of Deferrable.
+	labels []string
+	groups []group // of Deferrable, once a listing needed them
+	tokens int     // estimated, of Deferrable
+}
+
+// Split classifies definitions; see Classify.
+func (b *Bridge) Split(definitions []*registry.Definition) *Split {
+	s := &Split{all: withoutBridgeTools(definitions), Deferrable: make([]*registry.Definition, 0, len(definitions))}
+	for _, d := range s.all {
+		if !b.core(d.Name) {
+			if toolset, registered := b.catalog.Toolset(d.Name); registered {
+				s.Deferrable = append(s.Deferrable, d)
+				s.labels = append(s.labels, label(toolset))
+				continue
+			}
 		}
+		s.Visible = append(s.Visible, d)
 	}
-	return visible, deferrable
+	s.Visible, s.Deferrable = slices.Clip(s.Visible), slices.Clip(s.Deferrable)
+	s.tokens = Estimate(s.Deferrable)
+	return s
 }
 
 // Surface is the tools array of one model request, and what was decided on the
@@ -162,31 +188,38 @@ type Surface struct {
 // Assemble turns the usable definitions of a session into its surface.
 // contextLength is the model's context in tokens; 0 or less means unknown.
 func (b *Bridge) Assemble(definitions []*registry.Definition, c Config, contextLength int) (*Surface, error) {
-	visible, deferrable := b.Classify(definitions)
+	return b.AssembleSplit(b.Split(definitions), c, contextLength)
+}
+
+// AssembleSplit is Assemble for definitions that are classified already.
+func (b *Bridge) AssembleSplit(split *Split, c Config, contextLength int) (*Surface, error) {
 	s := &Surface{
 		Listing:          Listing{Form: FormNone},
-		DeferrableCount:  len(deferrable),
-		DeferrableTokens: Estimate(deferrable),
+		DeferrableCount:  len(split.Deferrable),
+		DeferrableTokens: split.tokens,
 		BudgetTokens:     c.Budget(contextLength),
 	}
-	if c.Enabled == Off || len(deferrable) == 0 {
-		s.Definitions = withoutBridgeTools(definitions)
+	if c.Enabled == Off || len(split.Deferrable) == 0 {
+		s.Definitions = split.all
 		if c.Enabled == Off {
 			s.BudgetTokens = c.share(max(contextLength, 0))
 		}
 		return s, nil
 	}
 	s.Activated = true
-	s.Deferred = deferrable
+	s.Deferred = split.Deferrable
 	if c.Listing != Off {
-		s.Listing = b.List(deferrable, s.BudgetTokens)
+		if split.groups == nil {
+			split.groups = grouped(split.Deferrable, split.labels)
+		}
+		s.Listing = b.list(split.groups, s.BudgetTokens)
 	}
 	s.Tier = s.Listing.Form.tier()
-	tools, err := b.Tools(len(deferrable), s.Listing)
+	tools, err := b.Tools(len(split.Deferrable), s.Listing)
 	if err != nil {
 		return nil, err
 	}
-	s.Definitions = append(visible, tools...)
+	s.Definitions = slices.Concat(split.Visible, tools)
 	return s, nil
 }
 
@@ -196,7 +229,8 @@ func (b *Bridge) Names(s *Surface, name string) bool {
 	if !b.Deferrable(name) || !s.Activated {
 		return true
 	}
-	return s.Listing.Names(b.label(name))
+	toolset, _ := b.catalog.Toolset(name)
+	return s.Listing.Names(label(toolset))
 }
 
 // Estimate is the contract's token count of definitions: the code points of

@@ -101,7 +101,10 @@ func (g *group) names() string {
 // and their sources only, not on their order: sources are sorted by label,
 // tools by name and description, so a prompt cache sees the same bytes.
 func (b *Bridge) List(deferred []*registry.Definition, budget int) Listing {
-	groups := b.groups(deferred)
+	return b.list(b.groups(deferred), budget)
+}
+
+func (b *Bridge) list(groups []group, budget int) Listing {
 	if len(groups) == 0 {
 		return Listing{Form: FormNone}
 	}
@@ -178,15 +181,31 @@ func fits(runes, budget int) bool { return estimate(runes) <= budget }
 
 // groups sorts deferred tools by source label, then name, then description.
 func (b *Bridge) groups(deferred []*registry.Definition) []group {
+	labels := make([]string, len(deferred))
+	for i, t := range deferred {
+		labels[i] = otherLabel
+		if toolset, ok := b.catalog.Toolset(t.Name); ok {
+			labels[i] = label(toolset)
+		}
+	}
+	return grouped(deferred, labels)
+}
+
+// grouped is groups for tools whose labels are known.
+func grouped(deferred []*registry.Definition, labels []string) []group {
 	index := make(map[string]int)
 	var groups []group
-	for _, t := range deferred {
-		label := b.label(t.Name)
-		i, ok := index[label]
-		if !ok {
-			i = len(groups)
-			index[label] = i
-			groups = append(groups, group{label: label})
+	last := -1
+	for n, t := range deferred {
+		i := last
+		if i < 0 || groups[i].label != labels[n] { // neighbours often share a source
+			var ok bool
+			if i, ok = index[labels[n]]; !ok {
+				i = len(groups)
+				index[labels[n]] = i
+				groups = append(groups, group{label: labels[n]})
+			}
+			last = i
 		}
 		groups[i].tools = append(groups[i].tools, t)
 	}
@@ -204,13 +223,7 @@ func (b *Bridge) groups(deferred []*registry.Definition) []group {
 
 // label is the source's name as people know it: the toolset without the prefix
 // of MCP servers, so a plugin and a server of one name stand together.
-func (b *Bridge) label(name string) string {
-	toolset, ok := b.catalog.Toolset(name)
-	if !ok {
-		return otherLabel
-	}
-	return strings.TrimPrefix(toolset, mcpPrefix)
-}
+func label(toolset string) string { return strings.TrimPrefix(toolset, mcpPrefix) }
 
 // listingLine is a tool's line in the full form.
 type listingLine struct {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
@@ -75,13 +76,42 @@ func (b *Bridge) Tools(deferred int, listing Listing) ([]*registry.Definition, e
 		}
 		b.own = own
 	}
-	description := fmt.Sprintf(searchDescription, deferred)
-	if listing.Text != "" {
-		description += "\n\n" + listing.Text + "\n" + listingGuidance
-	}
-	search, err := registry.Define(SearchTool, description, searchParameters)
+	search, err := b.searchTool(deferred, listing.Text)
 	if err != nil {
 		return nil, fmt.Errorf("bridge tool %s: %w", SearchTool, err)
 	}
 	return []*registry.Definition{search, b.own.describe, b.own.call}, nil
+}
+
+// searchTool is tool_search for a number of deferred tools and a listing's text.
+type searchTool struct {
+	deferred   int
+	listing    string
+	definition *registry.Definition
+}
+
+// searchToolsMax is how many versions of tool_search a memo keeps: assemblies of
+// one session differ little, and mostly not at all.
+const searchToolsMax = 8
+
+// searchTool makes tool_search, or finds it if the text is that of a late one.
+func (b *Bridge) searchTool(deferred int, listing string) (*registry.Definition, error) {
+	for _, t := range b.memo.tools {
+		if t.deferred == deferred && t.listing == listing {
+			return t.definition, nil
+		}
+	}
+	description := fmt.Sprintf(searchDescription, deferred)
+	if listing != "" {
+		description += "\n\n" + listing + "\n" + listingGuidance
+	}
+	d, err := registry.Define(SearchTool, description, searchParameters)
+	if err != nil {
+		return nil, err
+	}
+	b.memo.tools = slices.Insert(b.memo.tools, 0, searchTool{deferred, listing, d})
+	if len(b.memo.tools) > searchToolsMax {
+		b.memo.tools = b.memo.tools[:searchToolsMax]
+	}
+	return d, nil
 }

@@ -28,9 +28,11 @@ type Scope struct {
 // Scope makes a scope of the definitions that a session may use, before the
 // bridge took any of them off the surface.
 func (b *Bridge) Scope(definitions []*registry.Definition, c Config) *Scope {
-	_, deferrable := b.Classify(definitions)
-	return b.scope(deferrable, c)
+	return b.Split(definitions).Scope(b, c)
 }
+
+// Scope makes the scope of classified definitions.
+func (s *Split) Scope(b *Bridge, c Config) *Scope { return b.scope(s.Deferrable, c) }
 
 func (b *Bridge) scope(deferrable []*registry.Definition, c Config) *Scope {
 	s := &Scope{bridge: b, config: c, tools: deferrable, byName: make(map[string]*registry.Definition, len(deferrable))}
@@ -310,8 +312,8 @@ func textArg(args []rawjson.Field, key string) string {
 	if !ok || rawjson.Kind(raw) == "null" {
 		return ""
 	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	text, ok := rawjson.Text(raw)
+	if !ok {
 		text = string(raw)
 	}
 	return strings.TrimFunc(text, isSpace)

@@ -92,6 +92,8 @@ type Options struct {
 	AllowToolOverride map[string]bool
 	// Log receives refusals, replacements and flakes; nil discards them.
 	Log *slog.Logger
+	// SizeHint is about how many tools will register; 0 if nobody knows.
+	SizeHint int
 }
 
 // Registry is the one source of truth about tools. It is safe for concurrent
@@ -115,7 +117,7 @@ func New(o Options) *Registry {
 		clock:    o.Clock,
 		policy:   maps.Clone(o.AllowToolOverride),
 		log:      o.Log,
-		entries:  make(map[string]*Registration),
+		entries:  make(map[string]*Registration, o.SizeHint),
 		toolsets: make(map[string]*members),
 		aliases:  make(map[string]string),
 	}
@@ -208,7 +210,7 @@ type members struct {
 func (r *Registry) join(toolset, name string) {
 	m := r.toolsets[toolset]
 	if m == nil {
-		m = &members{sorted: true}
+		m = &members{names: make([]string, 0, 16), sorted: true}
 		r.toolsets[toolset] = m
 	}
 	m.sorted = m.sorted && (len(m.names) == 0 || m.names[len(m.names)-1] < name)

@@ -8,7 +8,7 @@
 //
 // A retriever promises that its hits depend on the catalog, its order and the query, and on nothing else: the same
 // scores to the last bit on every CPU, ties in catalog order, whatever was analysed, indexed or searched before.
-// Retrievers and indexes are safe for concurrent use; an index never changes once made.
+// Retrievers and indexes are safe for concurrent use, and what an index answers never changes.
 package search
 
 import (

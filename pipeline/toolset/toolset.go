@@ -14,7 +14,6 @@ package toolset
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -46,6 +45,7 @@ type Table struct {
 	core        []string
 	isCore      map[string]bool
 	webhookSafe []string
+	all         []string // the tools of all sets, sorted
 }
 
 // NewTable checks and keeps toolsets. It fails on a missing or repeated name
@@ -76,7 +76,9 @@ func NewTable(core, webhookSafe []string, sets []Toolset) (*Table, error) {
 				return nil, fmt.Errorf("toolset %q includes unknown toolset %q\nhint: declare it, or remove it from includes", s.Name, include)
 			}
 		}
+		t.all = append(t.all, s.Tools...)
 	}
+	t.all = sortedUnion(t.all)
 	return t, nil
 }
 
@@ -184,39 +186,47 @@ func (r *Resolver) Valid(name string) bool {
 // and without repeats. all and * stand for every toolset. Unknown names add
 // nothing; a cycle of includes ends where it began.
 func (r *Resolver) Resolve(names ...string) []string {
-	tools := make(map[string]struct{}, 256)
+	tools := make([]string, 0, 128)
 	for _, name := range names {
-		r.walk(name, make(map[string]bool, 1), tools)
+		tools = r.walk(name, make(map[string]bool, 1), tools)
 	}
-	return slices.Sorted(maps.Keys(tools))
+	slices.Sort(tools)
+	return slices.Compact(tools)
 }
 
 // walk adds a toolset's tools. Includes share visited, which ends cycles and
-// reads a diamond's bottom once; the branches of all each start with a copy.
-func (r *Resolver) walk(name string, visited map[string]bool, tools map[string]struct{}) {
+// reads a diamond's bottom once.
+func (r *Resolver) walk(name string, visited map[string]bool, tools []string) []string {
 	if name == "all" || name == "*" {
-		for _, each := range r.Names() {
-			r.walk(each, maps.Clone(visited), tools)
-		}
-		return
+		return r.everything(tools)
 	}
 	if visited[name] {
-		return
+		return tools
 	}
 	visited[name] = true
-	var set Toolset
-	if i, static := r.table.index[name]; static {
-		set = r.table.sets[i] // read only, so no copy
+	i, static := r.table.index[name]
+	if !static {
+		return append(tools, r.registered(name, false)...)
 	}
-	for _, tool := range set.Tools {
-		tools[tool] = struct{}{}
-	}
-	for _, tool := range r.registered(name, set.Name != "") {
-		tools[tool] = struct{}{}
-	}
+	set := &r.table.sets[i] // read only, so no copy
+	tools = append(append(tools, set.Tools...), r.registered(name, true)...)
 	for _, include := range set.Includes {
-		r.walk(include, visited, tools)
+		tools = r.walk(include, visited, tools)
 	}
+	return tools
+}
+
+// everything adds the tools of every toolset: each branch of all starts afresh,
+// so what one has visited does not matter to the next, and the union over the
+// fixed toolsets is the same every time.
+func (r *Resolver) everything(tools []string) []string {
+	tools = append(tools, r.table.all...)
+	if r.registry != nil {
+		for _, name := range r.registry.Toolsets() {
+			tools = append(tools, r.registry.ToolsIn(name)...)
+		}
+	}
+	return tools
 }
 
 // registered returns the tools that the registry holds under a toolset's name
