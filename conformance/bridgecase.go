@@ -86,7 +86,7 @@ type tokenizeWant struct {
 	Out []string `json:"out"`
 }
 
-// searchWant is one tool_search. A refused one has nothing but its request and error; any other has all the rest.
+// searchWant is one tool_search. A refused one needs nothing but its request and error; any other has all the rest.
 type searchWant struct {
 	Request        searchRequest    `json:"request"`
 	Error          bool             `json:"error,omitempty"`

@@ -153,12 +153,8 @@ func (s *stage) checkSearch(t *tally, path string, want searchWant) {
 	if !result.Failed && !want.Error {
 		s.compareFound(&c, path, want, result.Text)
 	}
-	if want.Error { // whatever else a refusal's vector says must say that nothing was found
-		for name, list := range map[string]int{"matches": length(want.Matches), "sources": length(want.Sources)} {
-			if list > 0 {
-				c.equal(join(path, name), list, 0)
-			}
-		}
+	if want.Error {
+		s.compareRefused(&c, path, want)
 	}
 	t.decide("search", c)
 
@@ -166,6 +162,19 @@ func (s *stage) checkSearch(t *tally, path string, want searchWant) {
 		c = nil
 		s.compareScores(&c, path+".bm25", *want.BM25, query(want.Request))
 		t.decide("bm25", c)
+	}
+}
+
+// compareRefused holds what else a refusal's vector says: there is a catalog, and nothing of it was found.
+func (s *stage) compareRefused(c *comparison, path string, want searchWant) {
+	if want.TotalAvailable != nil {
+		c.equal(path+".total_available", *want.TotalAvailable, s.scope.Len())
+	}
+	if want.Matches != nil {
+		c.names(path+".matches", *want.Matches, nil)
+	}
+	if want.Sources != nil {
+		c.equal(path+".sources", append([][]string{}, *want.Sources...), [][]string{})
 	}
 }
 
@@ -349,11 +358,4 @@ func namesOf(definitions []*registry.Definition) []string {
 		names[i] = d.Name
 	}
 	return names
-}
-
-func length[T any](list *[]T) int {
-	if list == nil {
-		return 0
-	}
-	return len(*list)
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -124,6 +125,8 @@ func TestSettingsThatJSONCannotSay(t *testing.T) {
 		{"percent infinite", map[string]any{"threshold_pct": math.Inf(1)}, func(c *bridge.Config) { c.ThresholdPct = 100 }},
 		{"percent minus infinite", map[string]any{"threshold_pct": math.Inf(-1)}, func(c *bridge.Config) { c.ThresholdPct = 0 }},
 		{"percent NaN as text", map[string]any{"threshold_pct": " +NaN "}, func(c *bridge.Config) { c.ThresholdPct = 100 }},
+		{"switch at minus zero, which is a whole number", map[string]any{"enabled": json.Number("-0")}, func(c *bridge.Config) { c.Enabled = bridge.Off }},
+		{"switch at a fraction", map[string]any{"enabled": json.Number("-0.0"), "listing": json.Number("1e0")}, func(*bridge.Config) {}},
 		{"percent two signs", map[string]any{"threshold_pct": "--nan"}, func(*bridge.Config) {}},
 		{"limit NaN", map[string]any{"max_search_limit": math.NaN(), "listing": "off"}, func(c *bridge.Config) { c.Listing = bridge.Off }},
 		{"limit infinite resets all", map[string]any{"max_search_limit": math.Inf(1), "listing": "off", "enabled": "off"}, func(*bridge.Config) {}},
@@ -269,5 +272,60 @@ func TestEstimateCountsCodePoints(t *testing.T) {
 	// {"type":"function","function":{"name":"n","description":"xxxx","parameters":{}}} has 80 code points.
 	if plain.Runes != 80 || bridge.Estimate([]*registry.Definition{plain}) != 20 || bridge.Estimate(nil) != 0 {
 		t.Errorf("%d code points, %d tokens", plain.Runes, bridge.Estimate([]*registry.Definition{plain}))
+	}
+}
+
+// Blank text departs from the recorded refusal only if the call ends as one with {} does.
+func TestDepartureIsHeldToTheContract(t *testing.T) {
+	s := staged(t, tool("inside", "mcp-here"))
+	class := "arguments_not_json"
+	want := callWant{Arguments: []byte("null"), ErrorClass: &class}
+	for arguments, departs := range map[string]bool{
+		`""`: true, `" \n\t"`: true, `"\u00a0\u001f"`: true,
+		`"{"`: false, `"\u200b"`: false, `null`: false, `[]`: false, `{}`: false,
+	} {
+		want.Request = callRequest{Name: []byte(`"inside"`), Arguments: []byte(arguments)}
+		if got := s.departs(want, s.call([]rawjson.Field{{Key: "name", Value: []byte(`"inside"`)}, {Key: "arguments", Value: []byte("{}")}})); got != departs {
+			t.Errorf("arguments %s: departs %t, want %t", arguments, got, departs)
+		}
+	}
+	want.Request.Arguments = []byte(`""`)
+	other := "not_deferrable"
+	if s.departs(want, outcome{arguments: []byte("null"), errorClass: &other}) {
+		t.Error("another end than that of {} departs")
+	}
+}
+
+func TestSameContent(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"a":1,"b":[true,null]}`, `{"b":[true,null],"a":1}`, true},
+		{`{"a":1,"a":2}`, `{"a":2}`, true},
+		{`{"a":1}`, `{"a":1,"b":2}`, false},
+		{`{"a":1}`, `{"b":1}`, false},
+		{`[1]`, `[1,2]`, false},
+		{`[1,2]`, `[2,1]`, false},
+		{`1`, `1.0`, true},
+		{`100`, `1e2`, true},
+		{`12345678901234567890123`, `12345678901234567890124`, false},
+		{`1.5`, `1.25`, false},
+		{`1e999`, `2e999`, false},
+		{`"\ud83d\ude00"`, `"😀"`, true},
+		{`"1"`, `1`, false},
+		{`null`, `false`, false},
+		{`{}`, `[]`, false},
+		{`null`, ``, false},
+	} {
+		for _, swap := range []bool{false, true} {
+			a, b := c.a, c.b
+			if swap {
+				a, b = b, a
+			}
+			if got := sameContent([]byte(a), []byte(b)); got != c.want {
+				t.Errorf("%s and %s: %t, want %t", a, b, got, c.want)
+			}
+		}
 	}
 }

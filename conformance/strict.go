@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolgauge/toolgauge/internal/nearest"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
 
@@ -82,7 +81,7 @@ func (s *strict) object(path string, raw json.RawMessage, into reflect.Value) {
 	known := fieldNames(into.Type())
 	for _, f := range given {
 		if !slices.Contains(known, f.Key) {
-			s.fault(join(path, f.Key), "unknown field; the nearest known one is %q", nearest.Name(f.Key, known))
+			s.fault(join(path, f.Key), "unknown field; the known ones here are: %s", strings.Join(known, ", "))
 		}
 	}
 	for i := range into.NumField() {

@@ -44,7 +44,7 @@ func TestStrictReadsWhatTheFormatHas(t *testing.T) {
 
 func TestStrictRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{`"name":"a"`, `"Name":"a"`, `Name: unknown field; the nearest known one is "name" | name: missing`},
+		{`"name":"a"`, `"Name":"a"`, `Name: unknown field; the known ones here are: name, count, share, on, limit, hint, parts, content, keyed | name: missing`},
 		{`"name":"a"`, `"name":"a","name":"a"`, `name: stands here twice`},
 		{`"name":"a",`, ``, `name: missing`},
 		{`"name":"a"`, `"name":null`, `name: is null, want string`},
@@ -58,7 +58,7 @@ func TestStrictRefuses(t *testing.T) {
 		{`"limit":null`, `"limit":"x"`, `limit: is string, want whole number`},
 		{`[{"id":"x"}]`, `null`, `parts: is null, want array`},
 		{`[{"id":"x"}]`, `[{"id":"x"},3]`, `parts[1]: is number, want object`},
-		{`{"id":"x"}`, `{"id":"x","zz":0}`, `parts[0].zz: unknown field; the nearest known one is "id"`},
+		{`{"id":"x"}`, `{"id":"x","zz":0}`, `parts[0].zz: unknown field; the known ones here are: id`},
 		{`{"id":"x"}`, `{}`, `parts[0].id: missing`},
 		{`{"b":1,"a":2}`, `{"b":1,"b":2}`, `keyed.b: stands here twice`},
 		{`{"b":1,"a":2}`, `[]`, `keyed: is array, want object`},

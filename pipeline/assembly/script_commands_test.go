@@ -25,7 +25,7 @@ import (
 //	probe NAME up|down             set what a probe will say
 //	advance DURATION               move the clock
 //	resolve TOOLSET…               the tools of toolsets
-//	assemble [KEY=VALUE…]          a session's surface; keys: enabled, disabled (comma between names; - for none),
+//	assemble [KEY=VALUE…]          a session's surface; keys: toolsets, disabled (comma between names; - for none),
 //	                               context, worker=yes, memo, and the settings of tool_search
 //	search [limit=N] WORD…         ask the session's tool_search
 //	describe NAME                  ask its tool_describe
@@ -37,6 +37,7 @@ type player struct {
 	t *testing.T
 	*stage
 	session *assembly.Session
+	command string // as it stands in the script
 }
 
 func newPlayer(t *testing.T) *player {
@@ -48,6 +49,7 @@ func newPlayer(t *testing.T) *player {
 
 // run carries out one command and returns its answer, whole lines.
 func (p *player) run(command string, input []string) (string, error) {
+	p.command = command
 	words := strings.Fields(command)
 	commands := map[string]func(args, input []string) (string, error){
 		"builtin": p.builtin, "toolsets": p.toolsets, "define": p.define, "remove": p.remove, "alias": p.alias, "probe": p.setProbe,
@@ -98,7 +100,7 @@ func (p *player) toolsets(_, input []string) (string, error) {
 	if err != nil {
 		return fault(err), nil
 	}
-	p.resolver = toolset.NewResolver(table, p.registry)
+	p.resolver, p.session = toolset.NewResolver(table, p.registry), nil
 	return "ok", nil
 }
 
@@ -139,7 +141,7 @@ func parseTool(line string) (*registry.Definition, error) {
 	var properties []rawjson.Field
 	required := []string{}
 	for _, parameter := range strings.Fields(strings.ReplaceAll(list, ",", " ")) {
-		key, kind, typed := strings.Cut(parameter, ":")
+		key, kind, typed := strings.Cut(strings.ReplaceAll(parameter, "~", " "), ":")
 		if !typed {
 			kind = "string"
 		}
@@ -147,7 +149,7 @@ func parseTool(line string) (*registry.Definition, error) {
 			key = bare
 			required = append(required, key)
 		}
-		properties = append(properties, rawjson.Field{Key: strings.ReplaceAll(key, "~", " "), Value: json.RawMessage(`{"type":"` + kind + `"}`)})
+		properties = append(properties, rawjson.Field{Key: key, Value: json.RawMessage(`{"type":"` + kind + `"}`)})
 	}
 	needs, err := json.Marshal(required)
 	if err != nil {
@@ -228,7 +230,7 @@ func (p *player) assemble(args, _ []string) (string, error) {
 	for key, value := range keyed {
 		var err error
 		switch key {
-		case "enabled":
+		case "toolsets":
 			r.Enabled = split(value)
 		case "disabled":
 			r.Disabled = split(value)
@@ -327,12 +329,14 @@ func (p *player) describe(args, _ []string) (string, error) {
 	return o.Result.Text, err
 }
 
-func (p *player) call(args, _ []string) (string, error) {
+func (p *player) call([]string, []string) (string, error) {
 	if p.session == nil {
 		return "", errNoSession
 	}
+	_, rest, _ := strings.Cut(p.command, " ")
+	name, arguments, _ := strings.Cut(rest, " ") // white space in arguments counts
 	p.calls = nil
-	o := p.session.Call(p.t.Context(), assembly.ToolCall{ID: "call", Name: args[0], Arguments: json.RawMessage(strings.Join(args[1:], " "))})
+	o := p.session.Call(p.t.Context(), assembly.ToolCall{ID: "call", Name: name, Arguments: json.RawMessage(arguments)})
 	var b strings.Builder
 	for _, c := range p.calls {
 		fmt.Fprintln(&b, "ran:", c)
