@@ -16,14 +16,14 @@ import (
 // attempt is the agent model `aware` at one intent. It knows the right tools
 // when it sees their names: a tool on the surface it calls; one that the listing
 // or a search named it describes and then calls; for any other it searches with
-// the writer's next query, as often as the arm allows. Golds that do not depend
-// on one another advance together, one step a request, and share the searches.
+// the writer's next query, as often as the arm allows. A gold starts when those
+// that it depends on were called. Golds that do not wait for one another advance
+// together, one step a request, and all share the searches.
 type attempt struct {
 	play     *play
 	turn     *sessions.Turn
 	queries  []string
 	golds    []*goldCall
-	deepest  int // highest level
 	searched int // searches made for this intent
 	requests int // requests made for this intent
 }
@@ -44,7 +44,7 @@ type goldCall struct {
 	failed    bool
 }
 
-// prepare looks the golds up and sorts them into levels.
+// prepare looks the golds up and finds their levels.
 func (a *attempt) prepare() error {
 	p := a.play
 	for i, g := range a.turn.Gold {
@@ -67,56 +67,56 @@ func (a *attempt) prepare() error {
 		if !slices.ContainsFunc(p.surfaceShown.Usable, hasName(name)) {
 			call.path = metrics.PathUnavailable
 		}
-		a.deepest = max(a.deepest, call.level)
 		a.golds = append(a.golds, call)
 	}
 	return nil
 }
 
-// level carries the golds of one level to their calls, or loses them.
-func (a *attempt) level(ctx context.Context, level int) {
+// run carries the golds to their calls, or loses them.
+func (a *attempt) run(ctx context.Context) {
 	for {
-		var active []*goldCall
-		for _, g := range a.golds {
-			if g.level == level && g.path == "" && !a.blocked(g) {
-				active = append(active, g)
-			}
-		}
-		calls, owners := a.step(active)
+		calls, owners := a.step(a.ready())
 		if len(calls) == 0 {
-			return
+			break
 		}
 		a.requests++
 		a.play.perform(ctx, calls)
 		for i := range calls {
-			a.learn(&calls[i], owners[i], active)
+			a.learn(&calls[i], owners[i])
+		}
+	}
+	for _, g := range a.golds {
+		if g.path == "" { // what it waits for was not reached
+			g.lose(a)
 		}
 	}
 }
 
-// blocked loses a gold that waits for the result of one that was not reached.
-func (a *attempt) blocked(g *goldCall) bool {
-	for _, on := range g.dependsOn {
-		if !a.golds[on].path.Reached() {
-			g.lose(a)
-			return true
+// ready returns the golds under way that wait for no other.
+func (a *attempt) ready() []*goldCall {
+	var ready []*goldCall
+	for _, g := range a.golds {
+		waits := func(on int) bool { return !a.golds[on].path.Reached() }
+		if g.path == "" && !slices.ContainsFunc(g.dependsOn, waits) {
+			ready = append(ready, g)
 		}
 	}
-	return false
+	return ready
 }
 
 func (g *goldCall) lose(a *attempt) {
 	g.path, g.extra = metrics.PathLost, max(0, a.requests-g.level)
+	g.cold = g.deferred && !a.play.called[g.name]
 }
 
-// step chooses the calls of the next request: for each gold its next move, and
-// one search for all that are not in sight. owners[i] is the gold that calls[i]
-// serves; nil for a search.
-func (a *attempt) step(active []*goldCall) (calls []modelCall, owners []*goldCall) {
+// step chooses the calls of the next request: for each ready gold its next move,
+// and one search for all that are not in sight. owners[i] is the gold that
+// calls[i] serves; nil for a search.
+func (a *attempt) step(ready []*goldCall) (calls []modelCall, owners []*goldCall) {
 	p := a.play
 	var unseen []*goldCall
 	describing := make(map[string]bool)
-	for _, g := range active {
+	for _, g := range ready {
 		switch {
 		case !g.deferred:
 			calls, owners = append(calls, modelCall{name: g.name, arguments: g.arguments}), append(owners, g)
@@ -141,8 +141,10 @@ func (a *attempt) step(active []*goldCall) (calls []modelCall, owners []*goldCal
 		}
 		return calls, owners
 	}
-	for _, g := range unseen {
-		g.searches++
+	for _, g := range a.golds { // one that waits is looked for, too
+		if g.path == "" && g.deferred && !g.named && !p.described[g.name] {
+			g.searches++
+		}
 	}
 	return append(calls, a.nextSearch()), append(owners, nil)
 }
@@ -154,12 +156,12 @@ func (a *attempt) nextSearch() modelCall {
 }
 
 // learn takes in what a call led to.
-func (a *attempt) learn(c *modelCall, g *goldCall, active []*goldCall) {
+func (a *attempt) learn(c *modelCall, g *goldCall) {
 	p := a.play
 	switch c.name {
 	case bridge.SearchTool:
 		for _, m := range c.outcome.Matches {
-			for _, g := range active {
+			for _, g := range a.golds {
 				g.named = g.named || g.name == m.Tool.Name
 			}
 		}
@@ -211,7 +213,7 @@ func (a *attempt) rows() []metrics.Call {
 	rows := make([]metrics.Call, len(a.golds))
 	for i, g := range a.golds {
 		rows[i] = metrics.Call{
-			Gold: i, Tool: g.id, Deferred: g.deferred, Cold: g.cold || g.deferred && g.path == metrics.PathLost,
+			Gold: i, Tool: g.id, Deferred: g.deferred, Cold: g.cold,
 			Path: g.path, ExtraRequests: g.extra, Searches: g.searches, Failed: g.failed,
 		}
 	}

@@ -61,7 +61,7 @@ func (st *stage) drawServer() string {
 // changeTool removes a tool, brings it back edited, and restores it. A tool
 // added is the removal seen from the other side.
 func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.Definition, rows []metrics.SessionArm) {
-	edited, err := tool.Definition.With(rawjson.Field{Key: "description", Value: rawjson.String(editMark + tool.Definition.Description)})
+	edited, err := p.edit(tool)
 	if err != nil || st.registry.Deregister(tool.Definition.Name, "") != nil {
 		return
 	}
@@ -77,6 +77,20 @@ func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.De
 		rows[i].Retained.DescriptionEdited = share(p.arms[i].counter.retained(whole[i], changed))
 	}
 	_ = st.registry.Register(p.registration(tool, tool.Definition))
+}
+
+// edit returns the edited definition of a tool, the same one each time: the memos
+// know definitions by pointer and would otherwise grow with every session.
+func (p *Player) edit(tool *corpus.Tool) (*registry.Definition, error) {
+	if d, ok := p.edited[tool]; ok {
+		return d, nil
+	}
+	d, err := tool.Definition.With(rawjson.Field{Key: "description", Value: rawjson.String(editMark + tool.Definition.Description)})
+	if err != nil {
+		return nil, err
+	}
+	p.edited[tool] = d
+	return d, nil
 }
 
 // changeServer disconnects a server; connecting it is the same seen from the

@@ -34,23 +34,15 @@ func (h *history) measure() int { return h.before + h.lastEnd }
 
 // add appends one message: {" + head + middle + value + }. The cut behind head
 // must be exact; what follows is memoised apart, since the same result comes
-// back under many call ids.
+// back under many call ids, and search results share the matches between them,
+// so they are cut at each.
 func (h *history) add(head, middle string, value []byte) {
 	h.before += h.lastMid
-	first := h.memo.Measure(head)
 	h.buffer = append(append(append(h.buffer[:0], middle...), value...), '}')
-	h.lastMid = first + h.cut(`,{"`)
-	h.lastEnd = first + h.cut(`]`)
-}
-
-// cut measures the buffered message followed by tail; search results share the
-// matches between them, so they are cut at each.
-func (h *history) cut(tail string) int {
-	n := len(h.buffer)
-	h.buffer = append(h.buffer, tail...)
-	measure := h.memo.MeasureCut(string(h.buffer), matchSeam, matchSeamAt)
-	h.buffer = h.buffer[:n]
-	return measure
+	body, end := cutEnd(string(h.buffer))
+	measure := h.memo.Measure(head) + h.memo.MeasureCut(body, matchSeam, matchSeamAt)
+	h.lastMid = measure + h.memo.Measure(end+between)
+	h.lastEnd = measure + h.memo.Measure(end+arrayTail)
 }
 
 // A match of a search result starts with {"name", escaped as part of a text.

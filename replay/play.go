@@ -24,9 +24,9 @@ type play struct {
 	arm     *armState
 	session *assembly.Session
 	bridge  *bridge.Bridge
-	// search keeps the judged searches of a retriever by turn, for the arms
-	// that share it: the same tools are asked the same.
-	search map[string]map[int][]metrics.Search
+	// search keeps the judged searches by turn, for the arms that ask alike: the
+	// same tools give the same.
+	search map[judgedBy]map[int][]metrics.Search
 
 	surfaceTokens int
 	surfaceShown  *assembly.Assembled
@@ -38,6 +38,12 @@ type play struct {
 	calls    []metrics.Call
 	searches []metrics.Search
 	surface  metrics.Surface
+}
+
+// judgedBy is what a judged search depends on, beside the session.
+type judgedBy struct {
+	retriever, writer string
+	depth             int
 }
 
 // modelCall is one tool call of a model request.
@@ -141,9 +147,7 @@ func (p *play) turn(ctx context.Context, n int, t *sessions.Turn) error {
 	if len(a.golds) == 0 {
 		a.decline(ctx)
 	}
-	for level := 0; level <= a.deepest; level++ {
-		a.level(ctx, level)
-	}
+	a.run(ctx)
 	p.request() // the text that ends the turn
 	for _, c := range a.rows() {
 		c.SessionID, c.RowIndex, c.Arm = p.row.SessionID, p.row.RowIndex, p.arm.Name
@@ -161,22 +165,23 @@ func (p *play) judge(n int, t *sessions.Turn, asked []string, issued int) {
 	if len(scope) == 0 {
 		return
 	}
-	key := p.arm.Retriever + "/" + p.arm.Writer
+	limit := p.session.Request.Config.SearchDefaultLimit
+	key := judgedBy{retriever: p.arm.Retriever, writer: p.arm.Writer, depth: max(searchDepth, limit)}
 	if p.search[key] == nil {
 		p.search[key] = make(map[int][]metrics.Search)
 	}
 	rows, done := p.search[key][n]
 	if !done {
-		rows = p.observeSearches(n, t, asked)
+		rows = p.observeSearches(n, t, asked, key.depth)
 		p.search[key][n] = rows
 	}
 	for _, row := range rows {
-		row.Arm, row.Issued, row.Limit = p.arm.Name, row.Step < issued, p.session.Request.Config.SearchDefaultLimit
+		row.Arm, row.Issued, row.Limit = p.arm.Name, row.Step < issued, limit
 		p.searches = append(p.searches, row)
 	}
 }
 
-func (p *play) observeSearches(n int, t *sessions.Turn, asked []string) []metrics.Search {
+func (p *play) observeSearches(n int, t *sessions.Turn, asked []string, depth int) []metrics.Search {
 	var gold []string
 	scope := p.session.Scope()
 	for _, g := range t.Gold {
@@ -187,7 +192,6 @@ func (p *play) observeSearches(n int, t *sessions.Turn, asked []string) []metric
 	if len(gold) == 0 && t.Class != corpus.Absent {
 		return nil
 	}
-	depth := max(searchDepth, p.session.Request.Config.MaxSearchLimit)
 	rows := make([]metrics.Search, len(asked))
 	for step, query := range asked {
 		rows[step] = metrics.Search{

@@ -16,6 +16,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -68,6 +69,7 @@ type Player struct {
 	handlers map[string]registry.Handler
 	checks   map[string]*registry.Check
 	rewrites map[string]assembly.Rewrite
+	edited   map[*corpus.Tool]*registry.Definition
 }
 
 // rig is what the arms of a worker share.
@@ -84,8 +86,29 @@ type armState struct {
 	counter *surfaceCounter
 }
 
-// NewPlayer checks the arms and prepares a player.
+// check refuses options that nothing can be played with.
+func (o Options) check() error {
+	switch {
+	case o.Corpus == nil:
+		return errors.New("no corpus given\nhint: load one, or take the embedded one")
+	case len(o.Arms) == 0:
+		return errors.New("no arms given\nhint: give at least one, for example those of DefaultArms")
+	case o.Repeats < 0:
+		return fmt.Errorf("repeats %d is negative\nhint: give at least 1, or 0 for %d", o.Repeats, defaultRepeats)
+	}
+	for i, a := range o.Arms {
+		if slices.ContainsFunc(o.Arms[:i], func(other Arm) bool { return other.Name == a.Name }) {
+			return fmt.Errorf("arm %q is there twice\nhint: give every arm a name of its own", a.Name)
+		}
+	}
+	return nil
+}
+
+// NewPlayer checks the options and prepares a player.
 func NewPlayer(o Options) (*Player, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	if o.SystemPrompt == "" {
 		o.SystemPrompt = DefaultSystemPrompt
 	}
@@ -100,6 +123,7 @@ func NewPlayer(o Options) (*Player, error) {
 		handlers: make(map[string]registry.Handler, len(o.Corpus.Tools)),
 		checks:   make(map[string]*registry.Check),
 		rewrites: o.Corpus.Rewrites(),
+		edited:   make(map[*corpus.Tool]*registry.Definition),
 	}
 	for _, a := range o.Arms {
 		state, err := p.rig.arm(a)
@@ -162,7 +186,7 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 	if err != nil {
 		return out, err
 	}
-	judged := make(map[string]map[int][]metrics.Search)
+	judged := make(map[judgedBy]map[int][]metrics.Search)
 	for i, arm := range p.arms {
 		play := &play{player: p, stage: st, arm: arm, session: st.assemblers[i].session, bridge: st.assemblers[i].bridge, search: judged}
 		if err := play.run(ctx); err != nil {
@@ -196,7 +220,7 @@ type armAssembler struct {
 // stage fills a registry in shuffled order and lays each arm's pipeline over it.
 func (p *Player) stage(s *sessions.Session) (*stage, error) {
 	if s.CorpusSHA256 != p.options.Corpus.SHA256 {
-		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\nhint: replay sessions with the corpus that they were drawn from", s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
+		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\nhint: replay sessions with the corpus, and the distributions, that they were drawn from", s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
 	}
 	tools := slices.Clone(p.builtins)
 	for _, source := range s.Servers {
@@ -221,7 +245,7 @@ func (p *Player) stage(s *sessions.Session) (*stage, error) {
 // fill gives a stage a fresh registry, filled in the stream's next order.
 func (p *Player) fill(st *stage) error {
 	st.clock = &clock.Virtual{}
-	st.registry = registry.New(registry.Options{Clock: st.clock})
+	st.registry = registry.New(registry.Options{Clock: st.clock, SizeHint: len(st.tools)})
 	st.stream.Shuffle(len(st.tools), func(i, j int) { st.tools[i], st.tools[j] = st.tools[j], st.tools[i] })
 	for _, t := range st.tools {
 		if err := st.registry.Register(p.registration(t, t.Definition)); err != nil {
@@ -244,7 +268,8 @@ func (p *Player) registration(t *corpus.Tool, d *registry.Definition) registry.R
 // is then assembled once for all of them.
 func (p *Player) layArms(st *stage) {
 	resolver := toolset.NewResolver(p.options.Corpus.Toolsets, st.registry)
-	enabled := slices.Concat(st.session.Toolsets, st.session.Servers)
+	// Never nil, which would enable everything.
+	enabled := append(append([]string{}, st.session.Toolsets...), st.session.Servers...)
 	shared := make(map[string]*armAssembler)
 	st.assemblers = st.assemblers[:0]
 	for _, arm := range p.arms {

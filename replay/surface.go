@@ -30,43 +30,94 @@ type surfaceCounter struct {
 	counter *tokens.Counter
 	memo    *tokens.Memo
 	entries map[*registry.Definition]entryMeasure
+	// late are the last versions of tool_search, which outnumber all other
+	// definitions and are long: to keep them all would keep every listing.
+	late [lateMax]lateEntry
+	next int
 }
 
 // entryMeasure is that of an entry followed by another, and of the last one.
 type entryMeasure struct{ mid, last int }
 
-// entriesMax bounds the kept measures; a full map is emptied.
-const entriesMax = 1 << 18
+type lateEntry struct {
+	definition *registry.Definition
+	entryMeasure
+}
+
+const (
+	// entriesMax bounds the kept measures; a full map is emptied.
+	entriesMax = 1 << 18
+	lateMax    = 16
+)
 
 func newSurfaceCounter(c *tokens.Counter, memo *tokens.Memo) *surfaceCounter {
 	return &surfaceCounter{counter: c, memo: memo, entries: make(map[*registry.Definition]entryMeasure)}
 }
 
-// entryText is an entry as the array holds it, from behind its opening.
-func entryText(d *registry.Definition, last bool) string {
+// entryTail is what follows an entry in the array.
+func entryTail(last bool) string {
 	if last {
-		return d.JSON[len(entryOpen):] + arrayTail
+		return arrayTail
 	}
-	return d.JSON[len(entryOpen):] + between
+	return between
 }
 
+// entry is the measure of an entry from behind its opening, with its tail.
 func (c *surfaceCounter) entry(d *registry.Definition, last bool) int {
-	if d.Name == bridge.SearchTool {
-		return c.cutMeasure(entryText(d, last))
-	}
-	m, ok := c.entries[d]
-	if !ok {
-		m = entryMeasure{mid: c.counter.Measure(entryText(d, false)), last: c.counter.Measure(entryText(d, true))}
-		if len(c.entries) >= entriesMax {
-			clear(c.entries)
-		}
-		c.entries[d] = m
-	}
+	m := c.entryMeasure(d)
 	if last {
 		return m.last
 	}
 	return m.mid
 }
+
+func (c *surfaceCounter) entryMeasure(d *registry.Definition) entryMeasure {
+	if d.Name == bridge.SearchTool {
+		for i := range c.late {
+			if c.late[i].definition == d {
+				return c.late[i].entryMeasure
+			}
+		}
+		m := c.withTails(d.JSON[len(entryOpen):], c.cutMeasure)
+		c.late[c.next] = lateEntry{d, m}
+		c.next = (c.next + 1) % lateMax
+		return m
+	}
+	m, ok := c.entries[d]
+	if !ok {
+		m = c.withTails(d.JSON[len(entryOpen):], c.counter.Measure)
+		if len(c.entries) >= entriesMax {
+			clear(c.entries)
+		}
+		c.entries[d] = m
+	}
+	return m
+}
+
+// withTails measures an entry with either tail. Only its end is put together
+// with them; see cutEnd.
+func (c *surfaceCounter) withTails(text string, measure func(string) int) entryMeasure {
+	head, end := cutEnd(text)
+	m := measure(head)
+	return entryMeasure{mid: m + c.memo.Measure(end+between), last: m + c.memo.Measure(end+arrayTail)}
+}
+
+// cutEnd cuts a text behind its last ASCII letter that an ASCII symbol other
+// than the apostrophe follows. There a pre-token ends whatever stands around it
+// (tokens.SeamExact gives the rule). A text without such a place is all end.
+func cutEnd(text string) (head, end string) {
+	for i := len(text) - 1; i > 0; i-- {
+		if c := text[i]; c <= ' ' || c >= 0x7f || c == '\'' || isLetter(c) || c >= '0' && c <= '9' {
+			continue
+		}
+		if isLetter(text[i-1]) {
+			return text[:i], text[i:]
+		}
+	}
+	return "", text
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // cutMeasure measures a text that may hold a listing: new at every assembly,
 // its lines and names seldom.
@@ -109,15 +160,26 @@ func (c *surfaceCounter) retained(before, after []*registry.Definition) float64 
 		if i >= len(before) {
 			break
 		}
-		if before[i] == d && last == (i == len(before)-1) {
+		if last == (i == len(before)-1) && sameText(before[i], d) {
 			common += c.entry(d, last)
 			continue
 		}
-		text := entryText(d, last)
-		common += c.prefix(text, commonBytes(text, entryText(before[i], i == len(before)-1)))
+		common += c.commonEntry(d, last, before[i], i == len(before)-1)
 		break
 	}
 	return float64(c.counter.Tokens(common)) / float64(total)
+}
+
+// commonEntry measures what two different entries have in common from their
+// beginning.
+func (c *surfaceCounter) commonEntry(d *registry.Definition, last bool, other *registry.Definition, otherLast bool) int {
+	text, otherText := d.JSON[len(entryOpen):], other.JSON[len(entryOpen):]
+	n := commonBytes(text, otherText)
+	if n == len(text) || n == len(otherText) { // the tails may go on alike
+		text, otherText = text+entryTail(last), otherText+entryTail(otherLast)
+		n = commonBytes(text, otherText)
+	}
+	return c.prefix(text, n)
 }
 
 // prefix measures the first n bytes of text, cut back to a pre-token boundary.
@@ -154,12 +216,16 @@ func sameSurface(a, b []*registry.Definition) bool {
 		return false
 	}
 	for i := range a {
-		if a[i] != b[i] && a[i].JSON != b[i].JSON {
+		if !sameText(a[i], b[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+// sameText reports whether two definitions read the same: one that an assembly
+// makes, as the bridge's own, has another pointer each time.
+func sameText(a, b *registry.Definition) bool { return a == b || a.JSON == b.JSON }
 
 // surfaceSHA256 is the hex digest of the tools array's bytes, and their number.
 func surfaceSHA256(definitions []*registry.Definition) (digest string, bytes int) {

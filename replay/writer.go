@@ -28,7 +28,7 @@ const (
 // words that are no English stop words; another language is searched as said.
 func queries(utterance, language string) []string {
 	list := []string{utterance}
-	if language != "en" && language != "" {
+	if primary, _, _ := strings.Cut(strings.ToLower(language), "-"); primary != "en" && primary != "" {
 		return list
 	}
 	words := keywords(utterance)
