@@ -248,14 +248,14 @@ func TestAgentOutOfScope(t *testing.T) {
 	letter := gold(sendLetter, "address", "Bo", "body", "Hi")
 	for _, c := range []agentCase{
 		{
-			name:     "a gold of another server is unavailable, and what waits for it lost",
+			name:     "a gold of another server is unavailable, and so is what waits for it",
 			setup:    depotOnly,
 			tools:    func(t testing.TB) string { return toolsArray(t, 2, "", readNote) },
 			turns:    []sessions.Turn{asks("x", "send a letter", letter, after(gold(readNote, "title", "A"), 0))},
 			requests: [][]scriptRequest{nil},
 			calls: []string{
 				"turn 0 gold 0 post/send_letter unavailable extra 0 searches 0",
-				"turn 0 gold 1 read_note lost extra 0 searches 0",
+				"turn 0 gold 1 read_note unavailable extra 0 searches 0",
 			},
 		},
 		{

@@ -63,6 +63,9 @@ func (a *attempt) prepare() error {
 				return fmt.Errorf("gold %d depends on %d\nhint: a gold depends on earlier golds only", i, on)
 			}
 			call.level = max(call.level, a.golds[on].level+1)
+			if a.golds[on].path == metrics.PathUnavailable {
+				call.path = metrics.PathUnavailable // it can never get what it needs
+			}
 		}
 		if !slices.ContainsFunc(p.surfaceShown.Usable, hasName(name)) {
 			call.path = metrics.PathUnavailable
@@ -142,7 +145,7 @@ func (a *attempt) step(ready []*goldCall) (calls []modelCall, owners []*goldCall
 		return calls, owners
 	}
 	for _, g := range a.golds { // one that waits is looked for, too
-		if g.path == "" && g.deferred && !g.named && !p.described[g.name] {
+		if g.path == "" && !g.named && !p.described[g.name] {
 			g.searches++
 		}
 	}

@@ -23,18 +23,23 @@ type world struct {
 	drawer *sessions.Drawer
 }
 
-// draw gives a session in which some turns ask for tools of other intents, out
-// of its reach as often as not.
+// draw gives a session in which some turns ask for tools of other intents, which
+// are often out of its reach, and some ask again what was asked before.
 func (w world) draw(rt *rapid.T) *sessions.Session {
 	s, err := w.drawer.Draw(rapid.Int64Range(0, 500).Draw(rt, "session"))
 	if err != nil {
 		rt.Fatal(err)
 	}
-	s.Servers = s.Servers[:min(len(s.Servers), rapid.IntRange(0, 12).Draw(rt, "servers"))]
+	if rapid.IntRange(0, 4).Draw(rt, "cut") == 0 {
+		s.Servers = s.Servers[:rapid.IntRange(0, len(s.Servers)).Draw(rt, "servers")]
+	}
 	for i := range s.Events {
-		if rapid.IntRange(0, 2).Draw(rt, "swap") == 0 {
+		switch rapid.IntRange(0, 5).Draw(rt, "turn") {
+		case 0:
 			in := w.corpus.Intents[rapid.IntRange(0, len(w.corpus.Intents)-1).Draw(rt, "intent")]
 			s.Events[i].Turn = &sessions.Turn{IntentID: in.ID, Utterance: in.Utterance, Language: in.Language, Class: in.Class, Gold: in.Gold}
+		case 1:
+			s.Events[i].Turn = s.Events[rapid.IntRange(0, i).Draw(rt, "again")].Turn
 		}
 	}
 	return s

@@ -231,8 +231,8 @@ func (p *Player) stage(s *sessions.Session) (*stage, error) {
 		tools = append(tools, owned...)
 	}
 	for _, name := range s.Toolsets {
-		if !p.options.Corpus.HasToolset(name) {
-			return nil, fmt.Errorf("session %s: unknown toolset %q\nhint: replay sessions with the corpus that they were drawn from", s.SessionID, name)
+		if _, fixed := p.options.Corpus.Toolsets.Static(name); !fixed {
+			return nil, fmt.Errorf("session %s: unknown toolset %q\nhint: toolsets are fixed ones; sources of tools stand under servers", s.SessionID, name)
 		}
 	}
 	st := &stage{
