@@ -26,8 +26,8 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
 )
 
-// SchemaVersion is the version of the corpus format that this package reads
-// and every file of a corpus carries.
+// SchemaVersion is the version of the corpus format that this package reads:
+// the schema_version of corpus.yaml, toolsets.yaml and distributions.yaml.
 const SchemaVersion = 1
 
 // Corpus is a set of tools and what is known about them. It is immutable once
@@ -37,26 +37,33 @@ type Corpus struct {
 	Version string
 	Licence string
 	Sources []string
-	// Tools in a fixed order: built-in tools first, then by source and name.
+	// Tools in a fixed order: built-in tools first, then by toolset and ID.
 	Tools []*Tool
 	// Toolsets is the table of fixed toolsets.
 	Toolsets *toolset.Table
 	// Distributions holds the presets and the corpus's own.
 	Distributions *distributions.Set
-	Intents       []*Intent
+	// Intents by ID.
+	Intents []*Intent
 	// Notes tell what loading decided on its own, one sentence each: exact
 	// duplicates merged, names changed.
 	Notes []string
-	// SHA256 is the hex digest of all of the above but the notes.
+	// SHA256 is the hex digest of what figures depend on: tools, toolsets,
+	// distributions and intents. Neither the corpus's name nor how it is spread
+	// over files enters it.
 	SHA256 string
 
 	byID map[string]*Tool
+	// sources are what SourceNames returns; isSource tells whether a name is one.
+	sources  []string
+	isSource map[string]bool
 }
 
 // Tool is one tool and who owns it.
 type Tool struct {
 	// ID is unique in the corpus: "server/name" for a tool of an MCP server,
-	// the bare name for any other.
+	// the bare name for any other; "~" and a hash of the content behind it where
+	// several tools would share it.
 	ID string
 	// Server is the MCP server's label; empty for built-in and plugin tools.
 	Server string
@@ -64,9 +71,11 @@ type Tool struct {
 	Name string
 	// Toolset is where it registers: "mcp-SERVER", or a toolset's name.
 	Toolset string
-	// Builtin marks the tools of the agent itself.
+	// Builtin marks the tools of the agent itself. What is neither built in nor a
+	// server's belongs to a plugin.
 	Builtin bool
-	// Raw is the tool as it was imported, byte for byte.
+	// Raw is the tool as it was imported, byte for byte; of a YAML card, the JSON
+	// that it means.
 	Raw json.RawMessage
 	// Definition is what a model sees, under the model-visible name.
 	Definition *registry.Definition
@@ -82,8 +91,8 @@ type Tool struct {
 // Mention is a part of a tool's description that speaks of other tools and is
 // shown only while one of them is available.
 type Mention struct {
-	Text  string   `json:"text"` // stands once in the description
-	Tools []string `json:"tools"`
+	Text  string   `json:"text"`  // stands once in the description
+	Tools []string `json:"tools"` // model-visible names
 }
 
 // Rewrites returns, by tool name, the rules that leave out mentions of tools
@@ -182,28 +191,19 @@ func (c *Corpus) Tool(id string) (*Tool, bool) {
 	return t, ok
 }
 
-// SourceNames returns the toolsets that are no fixed toolset of the table and
-// hold tools: "mcp-SERVER" for servers, the toolset's name for plugins; sorted.
-// Sessions draw their servers from these.
-func (c *Corpus) SourceNames() []string {
-	var names []string
-	for _, t := range c.Tools {
-		if !t.Builtin {
-			names = append(names, t.Toolset)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
+// SourceNames returns the toolsets of the tools that are not built in:
+// "mcp-SERVER" for servers, the toolset's name for plugins; sorted. None of them
+// is a fixed toolset. Sessions draw their servers from these.
+func (c *Corpus) SourceNames() []string { return slices.Clone(c.sources) }
 
 // HasToolset reports whether a distribution may name a toolset: a fixed one of
 // the table, or the source of a tool.
 func (c *Corpus) HasToolset(name string) bool {
-	if _, ok := c.Toolsets.Static(name); ok {
+	if c.isSource[name] {
 		return true
 	}
-	_, ok := slices.BinarySearch(c.SourceNames(), name)
-	return ok
+	_, fixed := c.Toolsets.Static(name)
+	return fixed
 }
 
 // Deferrable returns the tools that the bridge can take off the surface: all
@@ -218,9 +218,9 @@ func (c *Corpus) Deferrable() []*Tool {
 	return tools
 }
 
-// finish sorts, indexes, checks references and takes the digest.
-func (c *Corpus) finish() error {
-	slices.SortStableFunc(c.Tools, func(a, b *Tool) int {
+// finish sorts, indexes and takes the digest.
+func (c *Corpus) finish() {
+	slices.SortFunc(c.Tools, func(a, b *Tool) int {
 		if a.Builtin != b.Builtin {
 			if a.Builtin {
 				return -1
@@ -229,68 +229,41 @@ func (c *Corpus) finish() error {
 		}
 		return cmp.Or(cmp.Compare(a.Toolset, b.Toolset), cmp.Compare(a.ID, b.ID))
 	})
+	slices.SortFunc(c.Intents, func(a, b *Intent) int { return cmp.Compare(a.ID, b.ID) })
 	c.byID = make(map[string]*Tool, len(c.Tools))
-	visible := make(map[string]*Tool, len(c.Tools))
+	c.isSource = make(map[string]bool)
 	for _, t := range c.Tools {
 		c.byID[t.ID] = t
-		if other := visible[t.Definition.Name]; other != nil {
-			return fmt.Errorf("tools %q and %q share the model-visible name %q\nhint: rename one of them", other.ID, t.ID, t.Definition.Name)
-		}
-		visible[t.Definition.Name] = t
-	}
-	for _, in := range c.Intents {
-		if err := c.checkIntent(in); err != nil {
-			return err
+		if !t.Builtin && !c.isSource[t.Toolset] {
+			c.isSource[t.Toolset] = true
+			c.sources = append(c.sources, t.Toolset)
 		}
 	}
-	if err := c.checkDistributions(); err != nil {
-		return err
-	}
+	slices.Sort(c.sources)
 	c.SHA256 = c.digest()
-	return nil
 }
 
-func (c *Corpus) checkIntent(in *Intent) error {
-	for i, g := range in.Gold {
-		if _, ok := c.byID[g.Tool]; !ok {
-			return fmt.Errorf("intent %q: gold %d names unknown tool %q\nhint: %s", in.ID, i, g.Tool, c.nearest(g.Tool))
-		}
-	}
-	return nil
-}
-
-func (c *Corpus) nearest(id string) string {
-	ids := make([]string, len(c.Tools))
-	for i, t := range c.Tools {
-		ids[i] = t.ID
-	}
-	return nearestHint(id, ids)
-}
-
-// digest hashes a plain listing of the content, independent of file layout.
+// digest hashes a plain listing of the content.
 func (c *Corpus) digest() string {
 	h := sha256.New()
-	put := func(parts ...string) {
-		for _, p := range parts {
-			fmt.Fprintf(h, "%d:%s,", len(p), p)
-		}
+	put := func(kind string, value any) {
+		text, _ := json.Marshal(value) // plain structs of text and numbers
+		fmt.Fprintf(h, "%s %s\n", kind, text)
 	}
-	put("corpus", c.Name, c.Version)
 	for _, t := range c.Tools {
-		put("tool", t.ID, t.Toolset, t.Definition.JSON, strings.Join(t.RequiresEnv, " "), t.Check,
-			fmt.Sprint(t.MaxResultSize, t.Builtin, t.Async, t.ReadOnly, t.Mentions))
+		put("tool", []any{t.ID, t.Toolset, t.Definition.JSON, t.RequiresEnv, t.Check, t.MaxResultSize, t.Builtin, t.Async, t.ReadOnly, t.Mentions})
 	}
-	put("core", strings.Join(c.Toolsets.Core(), " "))
+	put("core", c.Toolsets.Core())
+	put("webhook_safe", c.Toolsets.WebhookSafe())
 	for _, name := range c.Toolsets.Names() {
 		s, _ := c.Toolsets.Static(name)
-		put("toolset", name, strings.Join(s.Tools, " "), strings.Join(s.Includes, " "), fmt.Sprint(s.Posture))
+		put("toolset", []any{name, s.Tools, s.Includes, s.Posture})
 	}
 	for _, d := range c.Distributions.All() {
-		put("distribution", fmt.Sprintf("%+v", d))
+		put("distribution", []any{d.Name, d.Entries, d.Servers})
 	}
 	for _, in := range c.Intents {
-		text, _ := json.Marshal(in)
-		put("intent", string(text))
+		put("intent", in)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

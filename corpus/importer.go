@@ -2,361 +2,315 @@ package corpus
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
-	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
-
-// duplicates says what to do with a name that its owner lists twice.
-type duplicates int
-
-const (
-	// refuseDuplicates: people wrote the file, and one of the two is a mistake.
-	refuseDuplicates duplicates = iota
-	// keepDuplicates: a program listed what it found. Exact repeats are merged;
-	// the same name with other content is another tool, under an ID and a
-	// visible name with a suffix made from its content.
-	keepDuplicates
-)
-
-// nameMax is the longest tool name that model APIs accept.
-const nameMax = 64
-
-// add finishes a tool and keeps it. function are the members of the function
-// object but the name; nil means that definition is set already.
-func (l *loader) add(at place, t *Tool, function []rawjson.Field, onDuplicate duplicates) error {
-	t.ID = t.Name
-	visible := t.Name
-	if t.Server != "" {
-		t.ID = t.Server + "/" + t.Name
-		t.Toolset = "mcp-" + t.Server
-		visible = VisibleName(t.Server, t.Name)
-	}
-	if other, ok := l.tools[t.ID]; ok {
-		if onDuplicate == refuseDuplicates {
-			return at.errorAt("keep one of the two, or rename it", "tool %q is declared again; first at %s", t.ID, other.at)
-		}
-		if sameContent(other.raw, t.Raw) {
-			l.merged++
-			return nil
-		}
-		suffix := "~" + shortHash(string(compacted(t.Raw)))
-		t.ID += suffix
-		visible = withSuffix(visible, "_"+suffix[1:])
-		if _, again := l.tools[t.ID]; again {
-			l.merged++
-			return nil
-		}
-		l.renamed++
-	}
-	if t.Definition == nil || t.Definition.Name != visible {
-		var err error
-		name := rawjson.Field{Key: "name", Value: rawjson.String(visible)}
-		if t.Definition != nil {
-			t.Definition, err = t.Definition.With(name)
-		} else {
-			t.Definition, err = registry.NewDefinition(append([]rawjson.Field{name}, function...))
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-	}
-	l.tools[t.ID] = known{at: at, raw: t.Raw}
-	l.corpus.Tools = append(l.corpus.Tools, t)
-	return nil
-}
-
-// VisibleName is the name under which a model sees a server's tool:
-// mcp__SERVER__TOOL, of letters, digits, - and _ only and at most 64 long. Names
-// that had to be changed end in a hash of the original, so two originals never
-// meet in one name.
-func VisibleName(server, tool string) string {
-	plain := "mcp__" + server + "__" + tool
-	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, plain)
-	ambiguous := strings.Contains(server, "__") || strings.HasSuffix(server, "_") || strings.HasPrefix(tool, "_")
-	if clean == plain && len(clean) <= nameMax && !ambiguous {
-		return clean
-	}
-	return withSuffix(clean, "_"+shortHash(server+"\x00"+tool))
-}
-
-func withSuffix(name, suffix string) string {
-	return name[:min(len(name), nameMax-len(suffix))] + suffix
-}
-
-func shortHash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:4])
-}
-
-func compacted(raw []byte) []byte {
-	compact, err := rawjson.Compact(raw)
-	if err != nil {
-		return raw
-	}
-	return compact
-}
-
-func sameContent(a, b []byte) bool { return bytes.Equal(compacted(a), compacted(b)) }
-
-// importFile reads a file that another program wrote, by its content.
-func (l *loader) importFile(file string, data []byte) error {
-	if err := checkUTF8(file, data); err != nil {
-		return err
-	}
-	trimmed := bytes.TrimSpace(data)
-	if len(trimmed) == 0 {
-		return fmt.Errorf("%s: the file is empty\nhint: export it again; it holds no tools", file)
-	}
-	source := sourceName(file)
-	d := json.NewDecoder(bytes.NewReader(data))
-	var first json.RawMessage
-	if err := d.Decode(&first); err != nil {
-		if bytes.ContainsRune(bytes.TrimSpace(data), '\n') && trimmed[0] == '{' && looksLikeLines(data) {
-			return l.importLines(file, source, data)
-		}
-		return syntaxError(file, data, 0, data, err)
-	}
-	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
-		return l.importLines(file, source, data)
-	}
-	offset := d.InputOffset() - int64(len(first))
-	line, _ := rawjson.Position(data, offset)
-	return l.importValue(value{file: file, whole: data, offset: offset, line: line, raw: first}, source)
-}
-
-// looksLikeLines reports whether the first line is a JSON value of its own.
-func looksLikeLines(data []byte) bool {
-	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	return json.Valid(line)
-}
-
-// importLines reads JSON Lines: a value a line, blank lines allowed.
-func (l *loader) importLines(file, source string, data []byte) error {
-	offset := int64(0)
-	for n := 1; len(data[offset:]) > 0; n++ {
-		line, _, found := bytes.Cut(data[offset:], []byte{'\n'})
-		if raw := bytes.TrimSpace(line); len(raw) > 0 {
-			if !json.Valid(raw) {
-				var v any
-				return syntaxError(file, data, offset, line, json.Unmarshal(line, &v))
-			}
-			if err := l.importValue(value{file: file, whole: data, offset: offset, line: n, raw: raw}, source); err != nil {
-				return err
-			}
-		}
-		offset += int64(len(line))
-		if found {
-			offset++
-		}
-	}
-	return nil
-}
-
-// value is a JSON value and where it stands.
-type value struct {
-	file   string
-	whole  []byte
-	offset int64
-	line   int
-	raw    json.RawMessage
-}
-
-func (v value) place() place { return place{v.file, v.line} }
-
-// importValue takes one of the shapes that tools come in:
-//
-//	[tool, …]                                   OpenAI tools array, or bare MCP tools
-//	{"tools": [tool, …]}                        MCP tools/list result
-//	{"result": {"tools": …}}                    the JSON-RPC answer that holds one
-//	{"server": "x", "tools": […]}               one server's
-//	{"servers": {"x": {"tools": […]}}}, {"x": {"tools": …}}, {"x": [tool, …]}   several
-//	tool                                        one tool, of either kind
-func (l *loader) importValue(v value, source string) error {
-	switch rawjson.Kind(v.raw) {
-	case "array":
-		return l.importTools(v, source)
-	case "object":
-		return l.importObject(v, source)
-	default:
-		return v.place().errorAt(importHint, "a JSON %s holds no tools", rawjson.Kind(v.raw))
-	}
-}
 
 const importHint = "expected an OpenAI tools array, an MCP tools/list result, or JSON Lines of either"
 
-func (l *loader) importTools(v value, source string) error {
-	list, err := elements(v.file, v.whole, v.offset, v.raw)
+// wrapMax bounds how deep tools may lie in lists and objects around them; the
+// shapes below need four levels.
+const wrapMax = 8
+
+// labels name the owner of tools that do not say whose they are: single for a
+// file that is one tool, list for tools in lists and lines.
+type labels struct{ single, list string }
+
+// importText reads a file that another program wrote, by its content: JSON
+// Lines if the first line that is not blank is a value of its own and others
+// follow, else one value.
+func (l *loader) importText(d *document, from labels) error {
+	text := bytes.TrimLeft(d.data, jsonSpace)
+	if len(text) == 0 {
+		return fmt.Errorf("%s: the file is empty\nhint: export it again; it holds no tools", d.file)
+	}
+	if text[0] != '{' && text[0] != '[' {
+		return d.errorAt(len(d.data)-len(text), importHint, "no JSON object or array")
+	}
+	line, rest, _ := bytes.Cut(text, []byte{'\n'})
+	if len(bytes.Trim(rest, jsonSpace)) > 0 && json.Valid(line) {
+		return d.lines(func(n node) error { return l.importValue(n, labels{from.list, from.list}, 0) })
+	}
+	n, err := d.value(0, len(d.data))
 	if err != nil {
 		return err
 	}
-	for _, e := range list {
-		if err := l.importValue(value{file: v.file, whole: v.whole, offset: v.offset, line: e.line, raw: e.raw}, source); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.importValue(n, from, 0)
 }
 
-func (l *loader) importObject(v value, source string) error {
-	fields, err := rawjson.Object(v.raw)
+// importValue takes one of the shapes that tools come in:
+//
+//	[tool, …]                        a list of tools, or of objects as below
+//	{"tools": [tool, …]}             an MCP tools/list result
+//	{"result": {"tools": …}}         the JSON-RPC answer that holds one
+//	{"server": "x", "tools": […]}    one server's; a tool may have "server" too
+//	{"servers": {"x": …}}, {"x": …}  several servers, each a list or a result
+//	tool                             one tool of any kind
+func (l *loader) importValue(n node, from labels, depth int) error {
+	if depth > wrapMax {
+		return n.errorAt(importHint, "nested too deeply to hold tools")
+	}
+	switch n.kind() {
+	case "array":
+		for _, e := range n.elements() {
+			if err := l.importValue(e, labels{from.list, from.list}, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "object":
+		return l.importObject(n, from, depth)
+	default:
+		return n.errorAt(importHint, "a JSON %s holds no tools", n.kind())
+	}
+}
+
+func (l *loader) importObject(n node, from labels, depth int) error {
+	f, err := readForeign(n)
 	if err != nil {
-		return v.place().errorAt(importHint, "%w", err)
+		return err
 	}
-	get := func(key string) (json.RawMessage, bool) { return rawjson.Get(fields, key) }
-	if raw, ok := get("server"); ok && rawjson.Kind(raw) == "string" {
-		_ = json.Unmarshal(raw, &source)
+	if at, ok := f.get("server", "string"); ok {
+		if at.text() == "" {
+			return at.errorAt("name the server, or leave the field out", "server is empty")
+		}
+		from = labels{at.text(), at.text()}
 	}
-	if _, ok := get("function"); ok {
-		return l.importOpenAI(v, source)
+	if at, ok := f.get("nextCursor", "string"); ok && at.text() != "" {
+		l.paged.add(n.doc.file)
 	}
-	if _, ok := get("tools"); ok {
-		return l.importMember(v, "tools", source)
+	if at, ok := f.has("function"); ok {
+		return l.importFunction(n, at, from.single)
+	}
+	if at, ok := f.has("tools"); ok {
+		if kind := at.kind(); kind != "array" && kind != "object" {
+			return at.errorAt(importHint, "tools is %s, want array", kind)
+		}
+		return l.importValue(at, labels{from.list, from.list}, depth+1)
 	}
 	for _, wrapper := range []string{"result", "servers"} {
-		if raw, ok := get(wrapper); ok && rawjson.Kind(raw) == "object" {
-			return l.importMember(v, wrapper, source)
+		if at, ok := f.container(wrapper); ok {
+			return l.importValue(at, labels{from.list, from.list}, depth+1)
 		}
 	}
-	if _, ok := get("name"); ok {
-		return l.importMCP(v, source)
+	_, named := f.has("name")
+	if _, server := f.container("name"); named && !server {
+		return l.importTool(n, f, from.single)
 	}
-	if len(fields) == 0 || !allContainers(fields) {
-		if _, ok := get("inputSchema"); ok || hasAny(fields, "description", "parameters") {
-			return v.place().errorAt("give every tool a non-empty name", "tool without a name")
+	return l.importServers(n, f, depth)
+}
+
+// importServers takes an object whose every member is a server's tools.
+func (l *loader) importServers(n node, f foreign, depth int) error {
+	for _, field := range []string{"description", "inputSchema", "input_schema", "parameters"} {
+		if _, ok := f.has(field); ok {
+			return n.errorAt(nameHint, "tool without a name")
 		}
-		return v.place().errorAt(importHint, "object with %s holds no tools", keysOf(fields))
 	}
-	for _, f := range fields {
-		if err := l.importMember(v, f.Key, f.Key); err != nil {
+	for _, m := range f.members {
+		if _, ok := f.container(m.key); !ok {
+			return n.errorAt(importHint, "object with fields %s holds no tools", f.names())
+		}
+		if m.key == "" {
+			return n.doc.errorAt(m.keyAt, "name the server", "server is empty")
+		}
+	}
+	if len(f.members) == 0 {
+		return n.errorAt(importHint, "an empty object holds no tools")
+	}
+	for _, m := range f.members {
+		if err := l.importValue(m.value, labels{m.key, m.key}, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// importMember descends into one member, its bytes and line kept.
-func (l *loader) importMember(v value, key, source string) error {
-	fields, offsets, err := members(v.file, v.whole, v.offset, v.raw)
+// importFunction takes {"type": "function", "function": {…}}. The function object
+// is kept as it is, name included: the array goes to a model as it stands.
+func (l *loader) importFunction(n, function node, toolset string) error {
+	if function.kind() != "object" {
+		return function.errorAt("function is an object with name, description and parameters", "function is %s, want object", function.kind())
+	}
+	f, err := readForeign(function)
 	if err != nil {
 		return err
 	}
-	for i := len(fields) - 1; i >= 0; i-- {
-		if fields[i].Key != key {
+	return l.importPlugin(n, f, f.members, toolset)
+}
+
+// importPlugin takes a tool that belongs to no server. function are the members
+// of its function object.
+func (l *loader) importPlugin(n node, f foreign, function []member, toolset string) error {
+	t := &Tool{Toolset: toolset, Raw: bytes.Clone(n.raw())}
+	var err error
+	if t.Name, err = f.name(); err != nil {
+		return err
+	}
+	if _, err := f.description(t.Name); err != nil {
+		return err
+	}
+	if _, err := f.schema(t.Name, "parameters"); err != nil {
+		return err
+	}
+	fields := make([]rawjson.Field, len(function))
+	for i, m := range function {
+		fields[i] = rawjson.Field{Key: m.key, Value: m.value.raw()}
+	}
+	return l.add(n, t, fields, refuseRepeats)
+}
+
+// importTool takes one tool of a tools/list result, or a flat OpenAI function:
+// {"type": "function", "name": …}. Of an MCP tool's fields a model request
+// carries the description and the input schema; the rest stays in Raw.
+func (l *loader) importTool(n node, f foreign, source string) error {
+	if at, ok := f.get("type", "string"); ok && at.text() == "function" {
+		var function []member
+		for _, m := range f.members {
+			if m.key != "type" && m.key != "server" {
+				function = append(function, m)
+			}
+		}
+		return l.importPlugin(n, f, function, source)
+	}
+	name, err := f.name()
+	if err != nil {
+		return err
+	}
+	description, err := f.description(name)
+	if err != nil {
+		return err
+	}
+	function := []rawjson.Field{{Key: "description", Value: rawjson.String(description)}}
+	schema, err := f.schema(name, "inputSchema", "input_schema", "parameters")
+	if err != nil {
+		return err
+	}
+	if schema != nil {
+		function = append(function, rawjson.Field{Key: "parameters", Value: schema})
+	}
+	t := &Tool{Server: source, Name: name, Raw: bytes.Clone(n.raw()), ReadOnly: f.readOnly()}
+	return l.add(n, t, function, keepRepeats)
+}
+
+// foreign is an object that another program wrote: unknown fields are its own
+// business, but none that is read here may come twice.
+type foreign struct {
+	node    node
+	members []member
+	fields  map[string]member
+}
+
+func readForeign(n node) (foreign, error) {
+	f := foreign{node: n, members: n.members()}
+	f.fields = make(map[string]member, len(f.members))
+	for _, m := range f.members {
+		if first, again := f.fields[m.key]; again {
+			return f, n.doc.repeated(m.key, m.keyAt, first.keyAt)
+		}
+		f.fields[m.key] = m
+	}
+	return f, nil
+}
+
+func (f foreign) has(name string) (node, bool) {
+	m, ok := f.fields[name]
+	return m.value, ok
+}
+
+// get returns a field of a kind; one of another kind counts as absent.
+func (f foreign) get(name, kind string) (node, bool) {
+	n, ok := f.has(name)
+	return n, ok && n.kind() == kind
+}
+
+// container returns a field that is an object or an array.
+func (f foreign) container(name string) (node, bool) {
+	n, ok := f.has(name)
+	return n, ok && (n.kind() == "object" || n.kind() == "array")
+}
+
+func (f foreign) name() (string, error) {
+	n, ok := f.has("name")
+	switch {
+	case !ok:
+		return "", f.node.errorAt(nameHint, "tool without a name")
+	case n.kind() != "string":
+		return "", n.errorAt(nameHint, "name is %s, want string", n.kind())
+	case n.text() == "":
+		return "", n.errorAt(nameHint, "tool without a name")
+	}
+	return n.text(), nil
+}
+
+func (f foreign) description(tool string) (string, error) {
+	n, ok := f.has("description")
+	if !ok || n.kind() == "null" {
+		return "", nil
+	}
+	if n.kind() != "string" {
+		return "", n.errorAt("write the description as text", "tool %s: description is %s, want string", shown(tool), n.kind())
+	}
+	return n.text(), nil
+}
+
+// schema returns the first of the fields that is there and not null, or nil.
+func (f foreign) schema(tool string, names ...string) (json.RawMessage, error) {
+	for _, name := range names {
+		n, ok := f.has(name)
+		if !ok || n.kind() == "null" {
 			continue
 		}
-		line, _ := rawjson.Position(v.whole, offsets[i])
-		if kind := rawjson.Kind(fields[i].Value); kind != "array" && kind != "object" {
-			return place{v.file, line}.errorAt(importHint, "%s is %s, want tools", key, kind)
+		if n.kind() != "object" {
+			return nil, n.errorAt(schemaHint, "tool %s: %s is %s, want object", shown(tool), name, n.kind())
 		}
-		return l.importValue(value{file: v.file, whole: v.whole, offset: offsets[i], line: line, raw: fields[i].Value}, source)
+		return n.raw(), nil
 	}
-	return nil
+	return nil, nil
 }
 
-// importOpenAI takes {"type": "function", "function": {…}}. The function object
-// is kept as it is, name included: the array goes to a model as it stands.
-func (l *loader) importOpenAI(v value, source string) error {
-	fields, _ := rawjson.Object(v.raw)
-	raw, _ := rawjson.Get(fields, "function")
-	function, err := rawjson.Object(raw)
-	if err != nil {
-		return v.place().errorAt("function is an object with name, description and parameters", "function: %w", err)
-	}
-	d, err := registry.NewDefinition(function)
-	if err != nil {
-		return fmt.Errorf("%s: %w", v.place(), err)
-	}
-	return l.add(v.place(), &Tool{Name: d.Name, Toolset: source, Raw: bytes.Clone(v.raw), Definition: d}, nil, refuseDuplicates)
-}
-
-// importMCP takes one tool of a tools/list result. Of its fields a model
-// request carries the description and the input schema; the rest stays in Raw.
-func (l *loader) importMCP(v value, source string) error {
-	fields, _ := rawjson.Object(v.raw)
-	var name, description string
-	raw, _ := rawjson.Get(fields, "name")
-	if json.Unmarshal(raw, &name) != nil || name == "" {
-		return v.place().errorAt("give every tool a non-empty name", "tool without a name")
-	}
-	if raw, ok := rawjson.Get(fields, "description"); ok && rawjson.Kind(raw) != "null" {
-		if json.Unmarshal(raw, &description) != nil {
-			return v.place().errorAt("write the description as text", "tool %q: description is %s, want string", name, rawjson.Kind(raw))
-		}
-	}
-	var schema json.RawMessage
-	for _, key := range []string{"inputSchema", "input_schema", "parameters"} {
-		raw, ok := rawjson.Get(fields, key)
-		if !ok || rawjson.Kind(raw) == "null" {
-			continue
-		}
-		if rawjson.Kind(raw) != "object" {
-			return v.place().errorAt("a schema is an object such as {\"type\":\"object\",\"properties\":{}}", "tool %q: %s is %s, want object", name, key, rawjson.Kind(raw))
-		}
-		schema = raw
-		break
-	}
-	t := &Tool{Server: source, Name: name, Raw: bytes.Clone(v.raw), ReadOnly: readOnlyHint(fields)}
-	return l.add(v.place(), t, functionFields(description, schema), keepDuplicates)
-}
-
-func readOnlyHint(fields []rawjson.Field) bool {
-	raw, ok := rawjson.Get(fields, "annotations")
+func (f foreign) readOnly() bool {
+	n, ok := f.get("annotations", "object")
 	if !ok {
 		return false
 	}
-	var hints struct {
-		ReadOnly bool `json:"readOnlyHint"`
-	}
-	return json.Unmarshal(raw, &hints) == nil && hints.ReadOnly
-}
-
-// sourceName makes a source's label from a file's or folder's name.
-func sourceName(path string) string {
-	base := filepath.Base(filepath.Clean(path))
-	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-func allContainers(fields []rawjson.Field) bool {
-	for _, f := range fields {
-		if k := rawjson.Kind(f.Value); k != "object" && k != "array" {
-			return false
-		}
-	}
-	return true
-}
-
-func hasAny(fields []rawjson.Field, keys ...string) bool {
-	for _, k := range keys {
-		if _, ok := rawjson.Get(fields, k); ok {
-			return true
+	for _, m := range n.members() {
+		if m.key == "readOnlyHint" {
+			return string(m.value.raw()) == "true"
 		}
 	}
 	return false
 }
 
-func keysOf(fields []rawjson.Field) string {
-	if len(fields) == 0 {
-		return "no fields"
-	}
-	keys := make([]string, 0, 6)
-	for i, f := range fields {
-		if i == 5 {
-			keys = append(keys, "…")
+// names lists the first fields for an error.
+func (f foreign) names() string {
+	const most = 5
+	var names []string
+	for _, m := range f.members {
+		if len(names) == most {
+			names = append(names, "…")
 			break
 		}
-		keys = append(keys, f.Key)
+		names = append(names, shown(m.key))
 	}
-	return "fields " + strings.Join(keys, ", ")
+	return strings.Join(names, ", ")
+}
+
+// sourceName makes a source's label from the name of a file or folder.
+func sourceName(path string, folder bool) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute // "." has no name of its own
+	}
+	base := filepath.Base(path)
+	if !folder {
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	if strings.Trim(base, ".") == "" || base == string(filepath.Separator) {
+		return "import"
+	}
+	return base
 }

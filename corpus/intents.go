@@ -2,75 +2,148 @@ package corpus
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
 
-// intentFile reads labelled intents, one JSON object a line.
-func (l *loader) intentFile(file string, data []byte) error {
-	for n, line := range bytes.Split(data, []byte{'\n'}) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		in, err := decodeIntent(line)
-		at := place{file, n + 1}
+// The fields of an intent, of one of its golds and of an argument; all are
+// required but arguments and depends_on.
+var (
+	intentFields   = []string{"id", "utterance", "language", "class", "gold"}
+	goldFields     = []string{"tool", "arguments", "depends_on"}
+	argumentFields = []string{"name", "value", "stated"}
+)
+
+// languageTag is the shape of the BCP 47 tags that people write.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+
+// intents reads labelled intents, one JSON object a line; blank lines are
+// passed over.
+func (l *loader) intents(d *document) error {
+	return d.lines(func(n node) error {
+		in, err := l.intent(n)
 		if err != nil {
-			return at.errorAt("an intent has id, utterance, language, class and gold; see docs/format.md", "%w", err)
+			return err
 		}
-		if slices.ContainsFunc(l.corpus.Intents, func(o *Intent) bool { return o.ID == in.ID }) {
-			return at.errorAt("give every intent an id of its own", "intent %q is declared again", in.ID)
+		if first, again := l.intentAt[in.ID]; again {
+			return n.errorAt("give every intent an id of its own", "intent %s is declared again; first at %s", shown(in.ID), first.place())
 		}
+		l.intentAt[in.ID] = n
 		l.corpus.Intents = append(l.corpus.Intents, in)
+		return nil
+	})
+}
+
+// lines calls read with the value of each line that is not blank.
+func (d *document) lines(read func(node) error) error {
+	for start := 0; start < len(d.data); {
+		end := len(d.data)
+		if i := bytes.IndexByte(d.data[start:], '\n'); i >= 0 {
+			end = start + i + 1
+		}
+		if len(bytes.Trim(d.data[start:end], jsonSpace)) > 0 {
+			n, err := d.value(start, end)
+			if err != nil {
+				return err
+			}
+			if err := read(n); err != nil {
+				return err
+			}
+		}
+		start = end
 	}
 	return nil
 }
 
-func decodeIntent(line []byte) (*Intent, error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	in := &Intent{}
-	if err := d.Decode(in); err != nil {
-		return nil, fmt.Errorf("intent: %w (column %d)", err, rawjson.ErrorOffset(err, line)+1)
+func (l *loader) intent(n node) (*Intent, error) {
+	o := readObject(n, "an intent", intentFields...)
+	if o.err != nil {
+		return nil, o.err
 	}
-	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
-		return nil, fmt.Errorf("intent: text behind the object (column %d)", d.InputOffset()+1)
+	if err := n.once(); err != nil {
+		return nil, err
 	}
-	return in, in.check()
-}
-
-// check holds an intent against the rules that do not need the corpus.
-func (in *Intent) check() error {
+	o.require(intentFields...)
+	in := &Intent{ID: o.text("id"), Utterance: o.text("utterance"), Language: o.text("language"), Class: Class(o.text("class"))}
+	golds := o.list("gold")
 	switch {
+	case o.err != nil:
 	case in.ID == "":
-		return fmt.Errorf("intent without an id")
+		o.fail(o.fields["id"], "give every intent an id of its own", "intent without an id")
 	case strings.TrimSpace(in.Utterance) == "":
-		return fmt.Errorf("intent %q: empty utterance", in.ID)
+		o.fail(o.fields["utterance"], "write what the user says", "intent %s: empty utterance", shown(in.ID))
+	case !languageTag.MatchString(in.Language):
+		o.fail(o.fields["language"], "write a BCP 47 tag such as en or zh-Hant", "intent %s: language is %s", shown(in.ID), shown(in.Language))
 	case !slices.Contains(Classes(), in.Class):
-		return fmt.Errorf("intent %q: unknown class %q (%s)", in.ID, in.Class, nearestHint(string(in.Class), classNames()))
-	case in.Class == Absent && len(in.Gold) > 0:
-		return fmt.Errorf("intent %q: an absent intent has no gold", in.ID)
-	case in.Class != Absent && len(in.Gold) == 0:
-		return fmt.Errorf("intent %q: gold is empty but the class is not absent", in.ID)
+		o.fail(o.fields["class"], nearestHint(string(in.Class), classNames()), "intent %s: unknown class %s", shown(in.ID), shown(string(in.Class)))
+	case in.Class == Absent && len(golds) > 0:
+		o.fail(o.fields["gold"], "leave gold empty, or give the intent another class", "intent %s: an absent intent has no gold", shown(in.ID))
+	case in.Class != Absent && len(golds) == 0:
+		o.fail(o.fields["gold"], "name the tools that serve the intent, or set class to absent", "intent %s: gold is empty but the class is %s", shown(in.ID), in.Class)
 	}
-	for i, g := range in.Gold {
-		for _, on := range g.DependsOn {
-			if on < 0 || on >= i {
-				return fmt.Errorf("intent %q: gold %d depends on %d, which is not an earlier gold", in.ID, i, on)
-			}
-		}
-		for _, a := range g.Arguments {
-			if a.Name == "" || len(a.Value) == 0 {
-				return fmt.Errorf("intent %q: gold %d has an argument without a name or a value", in.ID, i)
-			}
-		}
+	if o.err != nil {
+		return nil, o.err
 	}
-	return nil
+	for i, g := range golds {
+		gold, err := l.gold(g, in.ID, i)
+		if err != nil {
+			return nil, err
+		}
+		in.Gold = append(in.Gold, gold)
+	}
+	return in, nil
+}
+
+// gold reads the gold at position i of an intent. That its tool exists is
+// checked when all tools are known.
+func (l *loader) gold(n node, intent string, i int) (Gold, error) {
+	o := readObject(n, "a gold", goldFields...)
+	o.require("tool")
+	gold := Gold{Tool: o.text("tool")}
+	if o.err == nil {
+		l.golds = append(l.golds, reference{at: o.fields["tool"], what: "gold of intent " + shown(intent), name: gold.Tool})
+	}
+	given := make(map[string]node)
+	for _, a := range o.list("arguments") {
+		argument, err := readArgument(a)
+		if err != nil {
+			return gold, err
+		}
+		if first, again := given[argument.Name]; again {
+			return gold, a.errorAt("keep one of the two", "intent %s: argument %s is given again; first at %s", shown(intent), shown(argument.Name), first.place())
+		}
+		given[argument.Name] = a
+		gold.Arguments = append(gold.Arguments, argument)
+	}
+	for _, on := range o.list("depends_on") {
+		earlier, err := strconv.Atoi(string(on.raw()))
+		if err != nil || earlier < 0 || earlier >= i {
+			o.fail(on, "name golds ahead of this one, counted from 0", "intent %s: gold %d depends on %.80s, which is not an earlier gold", shown(intent), i, on.raw())
+		}
+		gold.DependsOn = append(gold.DependsOn, earlier)
+	}
+	return gold, o.err
+}
+
+func readArgument(n node) (Argument, error) {
+	o := readObject(n, "an argument", argumentFields...)
+	o.require(argumentFields...)
+	a := Argument{Name: o.text("name"), Stated: o.flag("stated")}
+	if o.err == nil && a.Name == "" {
+		o.fail(o.fields["name"], "name the parameter", "argument without a name")
+	}
+	if o.err != nil {
+		return a, o.err
+	}
+	var err error
+	if a.Value, err = rawjson.Compact(o.fields["value"].raw()); err != nil {
+		return a, n.errorAt("correct the value", "%w", err)
+	}
+	return a, nil
 }
 
 func classNames() []string {
@@ -79,117 +152,4 @@ func classNames() []string {
 		names = append(names, string(c))
 	}
 	return names
-}
-
-// WithDerived returns the corpus with one intent of class derived for each tool
-// that is not built in, where it has no intents of its own: the first sentence
-// of the description, less the words of the tool's name. A tool whose
-// description gives no word beyond its name gets none.
-func (c *Corpus) WithDerived() *Corpus {
-	if len(c.Intents) > 0 {
-		return c
-	}
-	derived := *c
-	for _, t := range c.Tools {
-		if t.Builtin {
-			continue
-		}
-		if utterance := probeUtterance(t); utterance != "" {
-			derived.Intents = append(derived.Intents, &Intent{
-				ID: "derived:" + t.ID, Utterance: utterance, Language: "en", Class: Derived,
-				Gold: []Gold{{Tool: t.ID, Arguments: t.requiredArguments()}},
-			})
-		}
-	}
-	derived.SHA256 = derived.digest()
-	return &derived
-}
-
-func probeUtterance(t *Tool) string {
-	sentence := firstSentence(t.Definition.Description)
-	inName := make(map[string]bool)
-	for _, w := range words(t.Server + " " + splitCamel(t.Name)) {
-		inName[w] = true
-	}
-	var kept []string
-	for _, w := range strings.Fields(sentence) {
-		folded := words(w)
-		if len(folded) == 0 || !slices.ContainsFunc(folded, func(f string) bool { return inName[f] }) {
-			kept = append(kept, w)
-		}
-	}
-	text := strings.Join(kept, " ")
-	if len(words(text)) == 0 {
-		return ""
-	}
-	return text
-}
-
-// requiredArguments makes a value of the declared type for each required
-// parameter, none of them stated.
-func (t *Tool) requiredArguments() []Argument {
-	var args []Argument
-	for _, name := range t.Definition.Required {
-		args = append(args, Argument{Name: name, Value: exampleValue(t.Definition.Parameters, name)})
-	}
-	return args
-}
-
-func exampleValue(schema json.RawMessage, property string) json.RawMessage {
-	var s struct {
-		Properties map[string]struct {
-			Type any               `json:"type"`
-			Enum []json.RawMessage `json:"enum"`
-		} `json:"properties"`
-	}
-	_ = json.Unmarshal(schema, &s)
-	p := s.Properties[property]
-	if len(p.Enum) > 0 {
-		return compacted(p.Enum[0])
-	}
-	switch p.Type {
-	case "integer", "number":
-		return json.RawMessage("1")
-	case "boolean":
-		return json.RawMessage("true")
-	case "array":
-		return json.RawMessage("[]")
-	case "object":
-		return json.RawMessage("{}")
-	default:
-		return rawjson.String(property)
-	}
-}
-
-// firstSentence cuts a text behind the first sentence mark that white space or
-// the end follows.
-func firstSentence(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	for i, r := range text {
-		if (r == '.' || r == '!' || r == '?') && (i+1 == len(text) || text[i+1] == ' ') {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// words are the runs of letters and digits of a text, in lower case.
-func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
-
-// splitCamel puts a space before each capital that follows a small letter.
-func splitCamel(name string) string {
-	var b strings.Builder
-	var last rune
-	for _, r := range name {
-		if unicode.IsUpper(r) && unicode.IsLower(last) {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(r)
-		last = r
-	}
-	return b.String()
 }

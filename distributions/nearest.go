@@ -23,23 +23,27 @@ func nearest(word string, known []string) string {
 
 func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
-// edits is the Levenshtein distance: the least number of insertions, deletions and replacements from a to b.
+// edits is the least number of insertions, deletions, replacements and swaps of neighbours from a to b, no letter being
+// edited twice (the optimal string alignment distance).
 func edits(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	// Three rows: of two letters ago, of the letter before, and of this one.
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
 	}
-	for i, ra := range a {
-		diagonal := row[0]
+	for i := range a {
 		row[0] = i + 1
-		for j, rb := range b {
-			replaced := diagonal
-			if ra != rb {
+		for j := range b {
+			replaced := above[j]
+			if a[i] != b[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+			row[j+1] = min(replaced, row[j]+1, above[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, above, row = above, row, before
 	}
-	return row[len(b)]
+	return above[len(b)]
 }

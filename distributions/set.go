@@ -100,10 +100,14 @@ func (s *Set) Clone() *Set { return &Set{members: slices.Clone(s.members), index
 func (s *Set) CheckToolsets(known []string) error {
 	for _, m := range s.members {
 		for _, e := range m.Entries {
-			if m.file != "" && !slices.Contains(known, e.Toolset) {
-				return fmt.Errorf("%s:%d: distribution %q names unknown toolset %q\nhint: did you mean %q?",
-					m.file, m.line, m.Name, e.Toolset, nearest(e.Toolset, known))
+			if m.file == "" || slices.Contains(known, e.Toolset) {
+				continue
 			}
+			hint := "name a toolset or a server of the corpus, such as web or mcp-github"
+			if near := nearest(e.Toolset, known); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return fmt.Errorf("%s:%d: distribution %q names unknown toolset %q\nhint: %s", m.file, m.line, m.Name, e.Toolset, hint)
 		}
 	}
 	return nil

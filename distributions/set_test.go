@@ -297,7 +297,8 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"größe", "grosse", 3}, {"ab", "ba", 2}} {
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"größe", "grosse", 3}, {"ab", "ba", 1},
+		{"wbe", "web", 1}, {"abcd", "badc", 2}, {"abc", "ca", 3}, {"abc", "cab", 2}} {
 		if got := edits([]rune(c.a), []rune(c.b)); got != c.want {
 			t.Errorf("edits(%q, %q) is %d, want %d", c.a, c.b, got, c.want)
 		}

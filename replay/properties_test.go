@@ -231,14 +231,15 @@ func (a *observedArm) tries(turn int) int {
 func (a *observedArm) checkCall(c metrics.Call, rows []metrics.Call, g corpus.Gold) {
 	canDefer, in := a.scope[g.Tool]
 	waits := slices.ContainsFunc(g.DependsOn, func(on int) bool { return !rows[on].Path.Reached() })
+	behind := slices.ContainsFunc(g.DependsOn, func(on int) bool { return rows[on].Path == metrics.PathUnavailable })
 	extra, n, tries := c.ExtraRequests, c.Searches, a.tries(c.Turn)
 	deferred := in && canDefer && a.arm.Bridge
 	ok := extra >= 0 && n <= tries && (!in || c.Deferred == deferred) && (c.Deferred || n == 0)
 	switch c.Path {
 	case metrics.PathUnavailable:
-		ok = ok && !in && extra == 0 && n == 0 && !c.Cold && !c.Failed
+		ok = ok && (!in || behind) && extra == 0 && n == 0 && !c.Cold && !c.Failed
 	case metrics.PathLost:
-		ok = ok && in && (waits || deferred && n == tries && c.Cold) && !c.Failed
+		ok = ok && in && !behind && (waits || deferred && n == tries && c.Cold) && !c.Failed
 	case metrics.PathDirect:
 		ok = ok && in && !waits && !deferred && !c.Cold
 	case metrics.PathWarm:

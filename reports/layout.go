@@ -55,6 +55,7 @@ func (t table) block(out *bytes.Buffer, from, to int) {
 	var names [][]string
 	var widths []int
 	deepest := 0
+	gap := max(columnGap, marks+1) // marks stand in the gap behind their value
 	for i := from; i < to; i++ {
 		name := breakName(t.columns[i])
 		widest := cellWidth
@@ -68,24 +69,27 @@ func (t table) block(out *bytes.Buffer, from, to int) {
 	}
 	for level := range deepest {
 		var line strings.Builder
-		line.WriteString(strings.Repeat(" ", tableInset+label))
+		line.WriteString(strings.Repeat(" ", tableInset+label+columnGap))
 		for i, name := range names {
 			// Short names stand next to the values.
 			part := ""
 			if at := level - (deepest - len(name)); at >= 0 {
 				part = name[at]
 			}
-			line.WriteString(right(part, columnGap+widths[i]) + strings.Repeat(" ", marks))
+			line.WriteString(right(part, widths[i]) + strings.Repeat(" ", gap))
 		}
 		writeLine(out, line.String())
 	}
 	for _, r := range t.rows {
 		var line strings.Builder
-		line.WriteString(strings.Repeat(" ", tableInset) + left(r.label, label))
+		line.WriteString(strings.Repeat(" ", tableInset) + left(r.label, label+columnGap))
 		for i, c := range r.cells[from:to] {
-			line.WriteString(right(c.value, columnGap+widths[i]) + left(c.marks, marks))
+			line.WriteString(right(c.value, widths[i]) + left(c.marks, gap))
 		}
-		line.WriteString(strings.Repeat(" ", columnGap) + r.text)
+		if marks > 0 {
+			line.WriteByte(' ') // a mark belongs to its value, not to the text
+		}
+		line.WriteString(r.text)
 		writeLine(out, line.String())
 	}
 }

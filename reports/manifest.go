@@ -47,7 +47,7 @@ type Manifest struct {
 	// StartedAt and FinishedAt are UTC, to the millisecond.
 	StartedAt  time.Time `json:"started_at"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`
-	DurationMS int64     `json:"duration_ms,omitzero"`
+	DurationMS int64     `json:"duration_ms"`
 }
 
 // Args are a command's arguments.

@@ -102,7 +102,7 @@ func TestPrintWhatWasRead(t *testing.T) {
 func TestPrintIncomplete(t *testing.T) {
 	s := scene{threeArms, 30, 60, mixedClasses}.summary(t)
 	s.Counts = Counts{Attempted: 1000, Done: 30, Failed: 2, Skipped: 7}
-	const want = "\nIncomplete: 30 of 1,000 sessions done, 2 failed, 7 skipped; the figures are those of the sessions done\n"
+	const want = "\nIncomplete: 30 of 1,000 sessions done, 2 failed, 7 skipped; figures are of those done\n"
 	if text := printed(t, s, PrintOptions{}); !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
@@ -289,6 +289,7 @@ func TestAlternatives(t *testing.T) {
 		want      string
 	}{
 		{[]string{"golds among the first 1 hits, mean", "golds among the first 3 hits, mean"}, "golds among the first 1 | 3 hits, mean"},
+		{[]string{"after one is added, mean", "after one is gone, mean"}, "after one is added | gone, mean"},
 		{[]string{"path: direct", "path: lost at last"}, "path: direct | lost at last"},
 		{[]string{"a b", "a b"}, "a b | "},
 		{[]string{"a", "a a"}, "a | a"},
@@ -314,17 +315,43 @@ func ExamplePrint() {
 			{Name: "july-listing", Assumptions: Assumptions{Agent: "aware", Tokenizer: "o200k_base", Bridge: true}},
 		},
 	}
-	for arm, values := range map[string][2]float64{"eager": {1000, 0}, "july-listing": {300, 90}} {
+	add := func(measure string, eager, listing float64) {
 		s.Figures = append(s.Figures,
-			metrics.Figure{Measure: "surface_tokens", Arm: arm, Value: values[0], N: 100},
-			metrics.Figure{Measure: "listing_tokens", Arm: arm, Value: values[1], N: 100},
-			metrics.Figure{Measure: "eager_tokens", Arm: arm, Value: 1000, N: 100},
-			metrics.Figure{Measure: "saved_tokens", Arm: arm, Value: 1000 - values[0], N: 100})
+			metrics.Figure{Measure: measure, Arm: "eager", Value: eager, N: 100},
+			metrics.Figure{Measure: measure, Arm: "july-listing", Value: listing, N: 100})
 	}
+	s.BreakEvens = []metrics.BreakEven{{Arm: "july-listing", Turn: 1, Curve: []metrics.TurnSaved{{Turn: 1, Sessions: 100, SavedTokens: 20_000}}}}
+	add("surface_tokens", 31_000, 8_400)
+	add("listing_tokens", 0, 4_700)
+	add("eager_tokens", 31_000, 31_000)
+	add("saved_pct", 0, 72.4)
+	add("prompt_tokens", 361_000, 162_000)
+	add("net_saved_prompt_tokens", 0, 199_000)
+	add("cold_calls", 0, 520)
+	add("extra_requests", 0, 1.07)
+	add("lost_rate", 0, 0.004)
 	var out bytes.Buffer
 	if err := Print(&out, s, PrintOptions{Brief: true}); err != nil {
-		panic(err)
+		fmt.Println(err)
 	}
-	fmt.Print(out.String())
+	head, _, _ := strings.Cut(out.String(), "\n\nSESSION TOKENS")
+	fmt.Print(head)
 	// Output:
+	// With july-listing the tool schemas of a session's first request take 8,400 tokens instead of 31,000,
+	// 72.4% less in the mean session. Over a whole session it saves 199,000 of 361,000 prompt tokens, from
+	// turn 1 on. A cold call, the first use of a deferred tool, costs 1.07 extra requests on average, and
+	// 0.4% of the tools needed are never reached.
+	//
+	// Measured on: corpus embedded 1.0, 100 sessions, seed 42
+	// Arms: eager (every schema sent); july-listing (tools deferred and listed)
+	// Assuming: agent aware, tokenizer o200k_base
+	//
+	// SCHEMA TOKENS: the tools array of a session's first request
+	//                             eager  july-listing
+	//   surface_tokens           31,000         8,400  tokens, lower is better
+	//   listing_tokens                0         4,700  tokens, lower is better
+	//   eager_tokens             31,000        31,000  tokens
+	//   n: sessions                 100           100
+	//   saved_pct                   0.0          72.4  %, higher is better
+	//   n: sessions with tools      100           100
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -13,6 +14,7 @@ import (
 const (
 	batchRows    = 512 // rows handed to the library at once
 	rowGroupRows = 32 * 1024
+	pageBytes    = 64 * 1024 // the library's own 256 KiB, times a hundred columns, is memory that a run has better uses for
 	createdBy    = "toolgauge"
 )
 
@@ -35,6 +37,7 @@ func newTableWriter[T any](file *runFile, in inputs) *tableWriter[T] {
 		parquet: parquet.NewGenericWriter[T](file,
 			parquet.Compression(&parquet.Zstd),
 			parquet.MaxRowsPerRowGroup(rowGroupRows),
+			parquet.PageBufferSize(pageBytes),
 			parquet.CreatedBy(createdBy, strconv.Itoa(SchemaVersion), ""),
 			parquet.KeyValueMetadata("schema_version", strconv.Itoa(SchemaVersion)),
 			parquet.KeyValueMetadata("corpus_sha256", in.corpusSHA256),
@@ -61,7 +64,6 @@ func (t *tableWriter[T]) flush() error {
 	if err == nil && n != len(t.batch) {
 		err = fmt.Errorf("%d of %d rows written", n, len(t.batch))
 	}
-	clear(t.batch)
 	t.batch = t.batch[:0]
 	return t.file.fault(err)
 }
@@ -125,7 +127,7 @@ func openTable[T any](path string) (_ *tableReader[T], err error) {
 			_ = file.Close()
 		}
 	}()
-	defer recoverError(&err)
+	defer recoverError(&err, debug.SetPanicOnFault(true))
 	info, err := file.Stat()
 	if err != nil {
 		return nil, cause(err)
@@ -145,7 +147,7 @@ func (t *tableReader[T]) next() (rows []T, err error) {
 	if t.left == 0 {
 		return nil, nil
 	}
-	defer recoverError(&err)
+	defer recoverError(&err, debug.SetPanicOnFault(true))
 	rows = make([]T, min(batchRows, t.left))
 	n, err := t.parquet.Read(rows)
 	// The library may give the last rows and the end of the file at once.
@@ -164,8 +166,10 @@ func (t *tableReader[T]) close() {
 	_ = t.file.Close()
 }
 
-// recoverError turns a panic into an error: the library checks much of a file, but not all.
-func recoverError(err *error) {
+// recoverError turns a panic into an error, and has the goroutine meet faults as it did before. The library checks much of
+// a file, but not all: what it takes for the address of a text may be none, and such a fault must not end the program.
+func recoverError(err *error, panicOnFault bool) {
+	debug.SetPanicOnFault(panicOnFault)
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%v", p)
 	}

@@ -19,7 +19,7 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 	}
 	switch unit {
 	case "tokens":
-		if largest >= 10 {
+		if largest == 0 || largest >= 10 {
 			return 0
 		}
 		return 1
@@ -124,6 +124,9 @@ func alternatives(sentences []string) string {
 			parts = append(parts, "|")
 		}
 		parts = append(parts, s[start:len(s)-end]...)
+		if i < len(words)-1 && len(parts) > 0 {
+			parts[len(parts)-1] = strings.TrimSuffix(parts[len(parts)-1], ",")
+		}
 	}
 	return strings.Join(append(parts, words[0][len(words[0])-end:]...), " ")
 }

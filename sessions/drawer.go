@@ -157,7 +157,7 @@ func (d *Drawer) hasToolset(name string) bool { return d.named[name] }
 
 func (d *Drawer) noIntentHint() string {
 	if len(d.corpus.Intents) == 0 {
-		return "the corpus has no intents: add some, or derive them from the tools' descriptions"
+		return "the corpus has no intents: add some, or give its tools descriptions that they can be derived from"
 	}
 	return "draw from a distribution with more toolsets or servers, or add intents for these"
 }

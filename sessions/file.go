@@ -192,20 +192,24 @@ func ReadFile(path string) ([]*Session, error) {
 
 // read calls take for each session until it returns false.
 func read(path string, take func(*Session) bool) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return unreadable(path, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	// Looked at before it is opened: opening a pipe that nobody writes to never
+	// ends.
+	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return unreadable(path, err)
 	case info.IsDir():
 		return fmt.Errorf("%s: is a folder\nhint: name a file of sessions in it", path)
-	case info.Mode().IsRegular() && info.Size() == 0:
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: not a regular file\nhint: write what it gives to a file first", path)
+	case info.Size() == 0:
 		return emptyFile(path)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	defer f.Close()
 	magic := make([]byte, len(parquetMagic))
 	n, err := io.ReadFull(f, magic)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {

@@ -18,6 +18,9 @@ import (
 // hundredth of it.
 const lineMax = 64 << 20
 
+// byteOrderMark begins files that some editors save; it is passed over.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // header is the first line of a JSON Lines file.
 type header struct {
 	SchemaVersion int64  `json:"schema_version"`
@@ -73,11 +76,14 @@ func readLines(path string, r io.Reader, c *collector) error {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	begun := false
 	for n := 1; ; n++ {
-		line, err := readLine(lines)
+		line, err := readLine(lines, lineMax)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w\nhint: check that it is a file of sessions", path, n, err)
 		}
 		last := err != nil
+		if n == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := readSessionLine(path, n, line, &begun, c); err != nil {
 				if errors.Is(err, errStopped) {
@@ -115,15 +121,15 @@ func readSessionLine(path string, n int, line []byte, begun *bool, c *collector)
 	return c.add(s, strconv.Itoa(n))
 }
 
-// readLine returns the next line, its end included, with io.EOF if it is the
-// last. The line is the caller's to keep.
-func readLine(r *bufio.Reader) ([]byte, error) {
+// readLine returns the next line of up to limit bytes, its end included, with
+// io.EOF if it is the last. The line is the caller's to keep.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > lineMax {
-			return nil, fmt.Errorf("the line is longer than %d bytes", lineMax)
+		if len(line) > limit {
+			return nil, fmt.Errorf("the line is longer than %d bytes", limit)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
@@ -135,9 +141,6 @@ const formatsHint = "sessions are read from Parquet and from JSON Lines; check t
 
 // checkLine checks encoding and syntax. Its error starts with the column.
 func checkLine(line []byte, begun bool) error {
-	if bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) {
-		return errors.New("1: byte order mark\nhint: save the file as UTF-8 without one")
-	}
 	if !utf8.Valid(line) {
 		at := invalidUTF8(line)
 		_, column := rawjson.Position(line, int64(at))

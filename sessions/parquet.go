@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -97,7 +98,7 @@ func goldRows(golds []corpus.Gold) []goldRow {
 }
 
 // session turns a row back into a session, values compacted. A value that is no
-// JSON stays as it is, for check to find.
+// JSON, or no UTF-8, stays as it is, for check to find.
 func (row *sessionRow) session() *Session {
 	s := &Session{
 		SessionID: row.SessionID, RowIndex: row.RowIndex, Seed: row.Seed, Distribution: row.Distribution, Toolsets: row.Toolsets,
@@ -122,7 +123,7 @@ func goldsOf(rows []goldRow) []corpus.Gold {
 		g := corpus.Gold{Tool: row.Tool, Arguments: make([]corpus.Argument, len(row.Arguments)), DependsOn: make([]int, len(row.DependsOn))}
 		for j, a := range row.Arguments {
 			value := json.RawMessage(a.Value)
-			if compact, err := rawjson.Compact(value); err == nil {
+			if compact, err := rawjson.Compact(value); err == nil && utf8.Valid(value) {
 				value = compact
 			}
 			g.Arguments[j] = corpus.Argument{Name: a.Name, Value: value, Stated: a.Stated}
@@ -137,19 +138,23 @@ func goldsOf(rows []goldRow) []corpus.Gold {
 
 // parquetEncoder writes Parquet.
 type parquetEncoder struct {
+	sealer *sealer
 	writer *parquet.GenericWriter[sessionRow]
 	batch  []sessionRow
 }
 
 func newParquetEncoder(w io.Writer) *parquetEncoder {
+	sealer := newSealer(w)
 	return &parquetEncoder{
-		writer: parquet.NewGenericWriter[sessionRow](w,
+		sealer: sealer,
+		writer: parquet.NewGenericWriter[sessionRow](sealer,
 			parquet.Compression(&zstd.Codec{}),
 			parquet.MaxRowsPerRowGroup(rowGroupRows),
 			// The library's own default holds a version, which must not change the bytes.
 			parquet.CreatedBy("toolgauge", strconv.Itoa(SchemaVersion), "sessions"),
 			parquet.KeyValueMetadata("schema_version", strconv.Itoa(SchemaVersion)),
 			parquet.KeyValueMetadata("kind", fileKind),
+			parquet.KeyValueMetadata(sealKey, sealBlank),
 		),
 		batch: make([]sessionRow, 0, batchRows),
 	}
@@ -177,11 +182,18 @@ func (e *parquetEncoder) finish() error {
 	if err := e.flush(); err != nil {
 		return err
 	}
-	return guard(e.writer.Close)
+	if err := guard(e.writer.Flush); err != nil { // all rows are out, the footer is not
+		return err
+	}
+	e.sealer.hold()
+	if err := guard(e.writer.Close); err != nil {
+		return err
+	}
+	return e.sealer.seal()
 }
 
-// guard turns a panic of the library into an error: on a damaged file it gives
-// errors in most cases, but not in all.
+// guard turns a panic of the library into an error. The seal keeps damage away
+// from it; this is for what a seal cannot tell, such as a file of another make.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,6 +207,9 @@ const damagedHint = "the file is damaged or truncated: write or copy it again"
 
 // readParquet reads a Parquet file of size bytes.
 func readParquet(path string, f io.ReaderAt, size int64, c *collector) error {
+	if err := checkSeal(f, size); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	file, err := openParquet(path, f, size)
 	if err != nil {
 		return err
@@ -210,7 +225,7 @@ func readParquet(path string, f io.ReaderAt, size int64, c *collector) error {
 	defer func() { _ = guard(rows.Close) }()
 	batch := make([]sessionRow, batchRows)
 	for {
-		clear(batch) // rows must not inherit lists from those before them
+		clear(batch) // sessions handed on hold the lists; they must not be filled again
 		n := 0
 		err := guard(func() (err error) {
 			n, err = rows.Read(batch)

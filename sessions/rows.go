@@ -33,7 +33,7 @@ func ParseRange(flag, text string) (Range, error) {
 		return Range{}, fmt.Errorf("%s %q: %s\nhint: %s", flag, text, fmt.Sprintf(format, args...), hint)
 	}
 	from, to, isSpan := strings.Cut(text, "-")
-	first, ok := parseIndex(from)
+	first, ok := parseDigits(from)
 	if !ok {
 		return refuse("not a number of rows, nor a range of them")
 	}
@@ -43,8 +43,8 @@ func ParseRange(flag, text string) (Range, error) {
 		}
 		return Range{Count: first}, nil
 	}
-	last, ok := parseIndex(to)
-	if !ok {
+	last, ok := parseDigits(to)
+	if !ok || last == math.MaxInt64 { // one more, and the count would not fit
 		return refuse("%q is not a row", to)
 	}
 	if last < first {
@@ -53,11 +53,11 @@ func ParseRange(flag, text string) (Range, error) {
 	return Range{First: first, Count: last - first + 1}, nil
 }
 
-// parseIndex reads digits alone: a sign or a blank would be a slip.
-func parseIndex(text string) (int64, bool) {
+// parseDigits reads digits alone: a sign or a blank would be a slip.
+func parseDigits(text string) (int64, bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && n < math.MaxInt64
+	return n, err == nil
 }

@@ -29,7 +29,9 @@
 // and every further line is a [Session]. A Parquet file carries the same two
 // entries as key-value metadata, because they are facts of the file and not of a
 // row, and one row a session; lists of the JSON form are lists there, and the
-// value of a gold argument is a column of JSON text. Unsigned 64-bit seeds keep
+// value of a gold argument is a column of JSON text. A third entry, file_sha256,
+// is the digest of the file with the 64 digits of that entry as zeros: a file
+// damaged on its way is refused before it is opened. Unsigned 64-bit seeds keep
 // their value in both. Which of the two a file is, is told by its content.
 package sessions
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -15,15 +14,16 @@ func conformanceCommand(env cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conformance FILE...",
 		Short: "Replay recorded decisions and say where the pipeline differs",
-		Long: "Replay vectors (recorded inputs with the decisions that the contract fixes for them) through the real\n" +
-			"pipeline: a line for each kind of decision, the first differences in full. Exit status 1 if any differs.",
+		Long: "Replay vectors (recorded inputs with the decisions that the contract fixes for them) through the\n" +
+			"real pipeline: a line for each kind of decision, the first differences in full. Exit status 1 if\n" +
+			"any differs.",
 		Example: "  bench conformance vectors/bridge-july.jsonl vectors/toolsets.json",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cli.SomeArguments("FILE"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			report, err := conformance.Run(conformance.Options{}, files...)
-			if report != nil {
+			if report != nil && len(report.Files) > 0 {
 				if printErr := printReport(env, report, asJSON); printErr != nil {
-					return cli.Input(printErr)
+					return printErr
 				}
 			}
 			switch {
@@ -42,11 +42,8 @@ func conformanceCommand(env cli.Env) *cobra.Command {
 }
 
 func printReport(env cli.Env, report *conformance.Report, asJSON bool) error {
-	if !asJSON {
-		return report.WriteText(env.Stdout)
+	if asJSON {
+		return cli.PrintJSON(env, report)
 	}
-	e := json.NewEncoder(env.Stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(report)
+	return cli.Output(report.WriteText(env.Stdout))
 }

@@ -9,8 +9,6 @@ package main
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"github.com/toolgauge/toolgauge/internal/cli"
 )
 
@@ -21,16 +19,11 @@ func run(ctx context.Context, env cli.Env) int {
 	root := runCommand(env)
 	root.Use = "bench"
 	root.Short = "Measure tool containment: tokens saved, round trips, retrieval, stability"
-	root.Long = "Measure what it costs, and what it saves, to keep an agent's tools out of its requests until it asks\n" +
-		"for them.\n\nWithout a verb, bench is bench run."
+	root.Long = "Measure what it costs, and what it saves, to keep an agent's tools out of its requests until it\n" +
+		"asks for them. Without a verb, bench is bench run.\n\n" +
+		"Exit status: 0 success; 1 vectors differ; 2 usage or configuration; 3 input that is incomplete,\n" +
+		"unreadable or empty, or output that cannot be written; 130 interrupted (what is finished is kept)."
+	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench conformance vectors/bridge-july.jsonl"
 	root.AddCommand(runCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
-}
-
-// noArguments refuses words that are no verb, with the verb that was meant.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return cli.UnknownVerb(c, args[0])
 }

@@ -6,12 +6,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/distributions"
 	"github.com/toolgauge/toolgauge/internal/cli"
 )
 
@@ -22,13 +23,13 @@ func run(ctx context.Context, env cli.Env) int {
 	root := &cobra.Command{
 		Use:   "datagen",
 		Short: "Draw toolset combinations and sessions from probability distributions",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.UnknownVerb(c, args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: "Draw toolset combinations, and sessions to replay, from probability distributions.\n\n" +
+			"Exit status: 0 success; 2 usage or configuration; 3 input that is incomplete, unreadable or\n" +
+			"empty, or output that cannot be written; 130 interrupted (no file is written).",
+		Example:               "  datagen list\n  datagen sample balanced --rows 10000\n  datagen sessions --rows 10000 -o sessions.parquet",
+		DisableFlagsInUseLine: true,
+		Args:                  cli.NoArguments,
+		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(listCommand(env), sampleCommand(env), sessionsCommand(env))
 	return cli.Execute(ctx, env, root)
@@ -41,8 +42,8 @@ type corpusFlags struct {
 }
 
 func (f *corpusFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.corpus, "corpus", "", "corpus folder, or exported tools (default: the embedded corpus)")
-	c.Flags().StringVar(&f.distributions, "distributions", "", "YAML file with distributions of your own")
+	c.Flags().StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
+	c.Flags().StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
 }
 
 func (f *corpusFlags) load() (*corpus.Corpus, error) {
@@ -55,6 +56,9 @@ func (f *corpusFlags) load() (*corpus.Corpus, error) {
 	}
 	if f.distributions != "" {
 		if c, err = c.WithDistributions(f.distributions); err != nil {
+			if errors.As(err, new(*fs.PathError)) {
+				return nil, cli.Input(err)
+			}
 			return nil, cli.Usage(err)
 		}
 	}
@@ -65,10 +69,12 @@ func listCommand(env cli.Env) *cobra.Command {
 	var from corpusFlags
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the distributions with their exact figures",
+		Use:   "list",
+		Short: "List the distributions with their exact figures",
+		Long: "List the presets, and what --distributions adds: MCP servers, toolsets with their percentages, the\n" +
+			"mean number of toolsets in a draw, and the chance that none comes up.",
 		Example: "  datagen list\n  datagen list --distributions mine.yaml --json",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := from.load()
 			if err != nil {
@@ -76,37 +82,13 @@ func listCommand(env cli.Env) *cobra.Command {
 			}
 			summaries := c.Distributions.Summaries(c.HasToolset)
 			if asJSON {
-				return printJSON(env, summaries)
+				return cli.PrintJSON(env, summaries)
 			}
-			return cli.Input(writeSummaries(env, summaries))
+			return cli.Output(distributions.WriteSummaries(env.Stdout, summaries))
 		},
 	}
+	c.Flags().SortFlags = false
 	from.add(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
-}
-
-// printJSON writes one indented value.
-func printJSON(env cli.Env, v any) error {
-	e := json.NewEncoder(env.Stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return cli.Input(e.Encode(v))
-}
-
-// notes prints each distinct note once.
-type notes struct {
-	env  cli.Env
-	seen map[string]bool
-}
-
-func newNotes(env cli.Env) *notes { return &notes{env: env, seen: make(map[string]bool)} }
-
-func (n *notes) print(list []string) {
-	for _, note := range list {
-		if !n.seen[note] {
-			n.seen[note] = true
-			fmt.Fprintf(n.env.Stderr, "datagen: note: %s\n", note)
-		}
-	}
 }

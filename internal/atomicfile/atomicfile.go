@@ -25,6 +25,9 @@ import (
 // of plain listings and of globs such as *.parquet.
 const Prefix = ".toolgauge-tmp-"
 
+// writable are the permissions of which a file must have one to be replaced.
+const writable = 0o222
+
 // createAttempts bounds the search for a free temporary name. Names are random
 // and 26 characters long, so a second attempt is already unheard of.
 const createAttempts = 8
@@ -44,7 +47,8 @@ type File struct {
 //
 // It fails if the folder is missing or may not be written, and if path is
 // something that a rename would destroy or cannot replace: a folder, a device,
-// a pipe. Errors of the operating system are an [*Error]. The usual form is:
+// a pipe, a file that nobody may write to. Errors of the operating system are an
+// [*Error]. The usual form is:
 //
 //	f, err := atomicfile.Create(path)
 //	if err != nil { … }
@@ -86,6 +90,9 @@ func resolve(path string) (string, error) {
 		return "", fmt.Errorf("cannot create %s: it is a folder\nhint: name a file, for example one inside it", path)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("cannot create %s: it is a device or a pipe\nhint: name a regular file", path)
+	case info.Mode().Perm()&writable == 0:
+		// A rename would not ask, and neither would the system ask root.
+		return "", fmt.Errorf("cannot create %s: a file of that name is read-only\nhint: name another file, or remove that one first", path)
 	}
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {

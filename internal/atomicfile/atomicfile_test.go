@@ -121,6 +121,25 @@ func TestAbortLeavesWhatWasThere(t *testing.T) {
 	wantFailure(t, f.Commit(), "already committed or aborted")
 }
 
+func TestReadOnlyFilesStay(t *testing.T) {
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "out"), filepath.Join(folder, "link")
+	if err := os.WriteFile(path, []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("out", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, link} {
+		_, err := Create(name)
+		wantFailure(t, err, name, "read-only", "hint: ")
+	}
+	wantContent(t, path, "old")
+	if left := names(t, folder); len(left) != 2 {
+		t.Fatalf("the folder holds %q", left)
+	}
+}
+
 func TestAbortAfterCommitDoesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := Create(path)

@@ -1,6 +1,7 @@
 // Package cli is the plumbing that both commands share: where arguments and
-// streams come from, how an error reaches its reader, and what the exit status
-// means. A command is a function of an Env, so that tests run it in process.
+// streams come from, what help looks like, how an error reaches its reader, and
+// what the exit status means. A command is a function of an Env, so that tests
+// run it in process.
 package cli
 
 import (
@@ -16,8 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"github.com/toolgauge/toolgauge/internal/nearest"
 )
 
 // Exit statuses, the same for every command.
@@ -25,7 +24,7 @@ const (
 	ExitOK            = 0
 	ExitFailed        = 1   // a gate failed, or vectors differ
 	ExitUsage         = 2   // usage or configuration
-	ExitInput         = 3   // incomplete, unreadable or empty input
+	ExitInput         = 3   // incomplete, unreadable or empty input; output that cannot be written
 	ExitNotComparable = 4   // runs that cannot be compared
 	ExitInterrupted   = 130 // stopped by a signal; what is finished is kept
 )
@@ -73,7 +72,7 @@ func Status(status int, err error) error {
 // Usage marks an error of usage or configuration.
 func Usage(err error) error { return Status(ExitUsage, err) }
 
-// Input marks an error of the input.
+// Input marks an error of the input, or of a file that cannot be written.
 func Input(err error) error { return Status(ExitInput, err) }
 
 // Silent is an error for which everything has been said already.
@@ -91,38 +90,29 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) int {
 	root.SetErr(env.Stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	err := root.ExecuteContext(ctx)
+	root.SetUsageFunc(usage)
+	root.SetHelpCommand(helpCommand())
+	root.SetFlagErrorFunc(flagError)
+	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
 	}
-	status := ExitUsage
+	status, text := ExitUsage, err.Error()
 	var known *statusError
 	if errors.As(err, &known) {
 		status = known.status
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		status = ExitInterrupted
+		status, text = ExitInterrupted, "interrupted; no file was written"
 	}
 	if !errors.Is(err, errSilent) {
-		text := err.Error()
-		if !strings.Contains(text, "\nhint: ") && status == ExitUsage {
-			text += fmt.Sprintf("\nhint: see %s --help", root.Name())
+		if status == ExitUsage && !strings.Contains(text, hintMark) {
+			text += hintMark + seeHelp(c)
 		}
 		fmt.Fprintf(env.Stderr, "%s: %s\n", root.Name(), text)
 	}
 	return status
 }
 
-// UnknownVerb is the error for a word that is none of a command's verbs.
-func UnknownVerb(c *cobra.Command, word string) error {
-	var verbs []string
-	for _, v := range c.Commands() {
-		if v.IsAvailableCommand() {
-			verbs = append(verbs, v.Name())
-		}
-	}
-	if len(verbs) == 0 {
-		return Usage(fmt.Errorf("%s takes no arguments, got %q\nhint: see %s --help", c.CommandPath(), word, c.CommandPath()))
-	}
-	return Usage(fmt.Errorf("unknown verb %q\nhint: %s", word, nearest.Hint(word, verbs)))
-}
+// hintMark parts an error from its hint.
+const hintMark = "\nhint: "

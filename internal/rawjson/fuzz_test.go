@@ -37,6 +37,10 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 		if (objectErr == nil) != (kind == "object") || (arrayErr == nil) != (kind == "array") {
 			t.Fatalf("kind %s, Object error %v, Array error %v", kind, objectErr, arrayErr)
 		}
+		text, isText := Text(raw)
+		if decoded, ok := decodeExact(t, raw).(string); ok != isText || decoded != text {
+			t.Fatalf("%q reads as %q, %t", raw, text, isText)
+		}
 		switch kind {
 		case "object":
 			checkObject(t, raw, compact, fields)

@@ -194,7 +194,8 @@ func String(s string) json.RawMessage {
 	return AppendString(make([]byte, 0, len(s)+len(s)/16+2), s)
 }
 
-// Text decodes a JSON string. It is false for anything else.
+// Text decodes a JSON string. It is false for any other value; raw must be valid
+// JSON.
 func Text(raw []byte) (string, bool) {
 	if n := len(raw); n >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && raw[n-1] == '"' && utf8.Valid(raw) {
 		return string(raw[1 : n-1]), true

@@ -107,6 +107,27 @@ func TestGetAndSet(t *testing.T) {
 	}
 }
 
+func TestText(t *testing.T) {
+	for _, row := range []struct {
+		in, want string
+		ok       bool
+	}{
+		{`"plain"`, "plain", true},
+		{`""`, "", true},
+		{` "spaced"`, "spaced", true},
+		{`"a\"b\u00e9\ud83d\ude00"`, `a"bé😀`, true},
+		{"\"\xff\"", "�", true},
+		{`null`, "", false},
+		{`7`, "", false},
+		{`["a"]`, "", false},
+		{``, "", false},
+	} {
+		if got, ok := Text([]byte(row.in)); got != row.want || ok != row.ok {
+			t.Errorf("Text(%s) = %q, %t; want %q, %t", row.in, got, ok, row.want, row.ok)
+		}
+	}
+}
+
 func TestKind(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "nothing", " \n\t\r": "nothing", " {}": "object", "\n[1]": "array", `"x"`: "string",

@@ -195,6 +195,9 @@ func TestScopeIsNeverStale(t *testing.T) {
 		t.Error("a disabled toolset is still seen")
 	}
 	session.Request.Disabled = nil
+	if !reach("late_tool") {
+		t.Error("an enabled toolset is not seen")
+	}
 	session.Request.Config.SearchDefaultLimit = 1
 	if o := call(t, session, bridge.SearchTool, `{"query":"document documents"}`); len(o.Matches) != 1 {
 		t.Errorf("%d hits with a default limit of 1: the settings of an earlier call", len(o.Matches))

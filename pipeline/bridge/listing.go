@@ -52,8 +52,7 @@ type Listing struct {
 	Form Form
 	// Text is empty when Form is none.
 	Text string
-	// Named tells which deferred tools Text names, by source label: in the
-	// mixed form those of collapsed sources are missing.
+	// collapsed holds the labels of the sources that Text only counts.
 	collapsed map[string]bool
 }
 

@@ -179,6 +179,12 @@ func TestRegistryMergesIn(t *testing.T) {
 	if got := strings.Join(r.Resolve("web"), " "); got != "web_extract web_search web_search_plus" {
 		t.Errorf("web resolves to %q", got)
 	}
+	if s, ok := r.Get("web"); !ok || strings.Join(s.Tools, " ") != "web_extract web_search web_search_plus" {
+		t.Errorf("Get(web) holds %q", s.Tools)
+	}
+	if s, ok := r.Get("todo"); !ok || strings.Join(s.Tools, " ") != "todo" {
+		t.Errorf("Get(todo), to which nothing registered, holds %q", s.Tools)
+	}
 	if got := r.Resolve("terminal"); len(got) != 6 || !slices.Contains(got, "read_terminal") {
 		t.Errorf("terminal resolves to %q, want six with read_terminal", got)
 	}

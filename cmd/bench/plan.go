@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/cli"
+	"github.com/toolgauge/toolgauge/internal/provenance"
+	"github.com/toolgauge/toolgauge/replay"
+	"github.com/toolgauge/toolgauge/reports"
+	"github.com/toolgauge/toolgauge/sessions"
+)
+
+// workersMax bounds the workers, each of which keeps tables of its own.
+const workersMax = 1024
+
+// plan is what a run is going to play.
+type plan struct {
+	corpus   *corpus.Corpus
+	arms     []replay.Arm
+	sessions iter.Seq2[*sessions.Session, error]
+	count    int64 // 0: not known beforehand
+	draw     any   // how the sessions are drawn; nil for those of a file
+	notes    []string
+	manifest reports.Manifest
+}
+
+// planRun reads and checks everything before the first session is played.
+func planRun(env cli.Env, f runFlags) (*plan, error) {
+	if f.workers < 1 || f.workers > workersMax {
+		return nil, cli.Usage(fmt.Errorf("--workers %d: not a number of workers\nhint: give 1 to %d", f.workers, workersMax))
+	}
+	if f.out == "" {
+		return nil, cli.Usage(errors.New("--out: no folder named\nhint: name one, or leave the flag out"))
+	}
+	p := &plan{}
+	var err error
+	if p.arms, err = replay.SelectArms(f.arms); err != nil {
+		return nil, cli.Usage(fmt.Errorf("--arms: %w", err))
+	}
+	if p.corpus, err = loadCorpus(f.corpus, f.distributions); err != nil {
+		return nil, err
+	}
+	p.notes = append(p.notes, p.corpus.Notes...)
+	if isFile(f.sessions) {
+		err = p.read(f)
+	} else {
+		err = p.drawn(f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
+		"sessions": f.sessions, "arms": armsOf(p.arms), "corpus": f.corpus, "distribution": f.distribution,
+		"distributions": f.distributions, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json,
+	}}
+	p.manifest.Config = map[string]any{
+		"arms": p.arms, "draw": p.draw, "sessions": p.count, "system_prompt": replay.DefaultSystemPrompt,
+	}
+	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256}
+	p.manifest.StartedAt = env.Now().UTC()
+	return p, nil
+}
+
+// armsOf names arms as --arms does.
+func armsOf(arms []replay.Arm) (names []string) {
+	for _, a := range arms {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// loadCorpus reads a corpus, and distributions besides; either path may be
+// empty.
+func loadCorpus(path, distributions string) (*corpus.Corpus, error) {
+	c, err := corpus.Embedded()
+	if path != "" {
+		c, err = corpus.Load(path)
+	}
+	if err != nil {
+		return nil, cli.Input(err)
+	}
+	if distributions != "" {
+		if c, err = c.WithDistributions(distributions); err != nil {
+			if errors.As(err, new(*fs.PathError)) {
+				return nil, cli.Input(err)
+			}
+			return nil, cli.Usage(err)
+		}
+	}
+	return c.WithDerived(), nil
+}
+
+// isFile tells a file of sessions from rows to draw. What looks like rows always
+// is: what a command does must not depend on which files lie around.
+func isFile(text string) bool {
+	if looksLikeRows(text) {
+		return false
+	}
+	if _, err := sessions.FormatOf(text); err == nil || strings.ContainsRune(text, filepath.Separator) {
+		return true
+	}
+	_, err := os.Stat(text)
+	return err == nil
+}
+
+func looksLikeRows(text string) bool { return strings.Trim(text, "0123456789-") == "" }
+
+// read plans to play the sessions of a file.
+func (p *plan) read(f runFlags) error {
+	const drawnAlready = "%s: the sessions of a file are drawn already\nhint: leave it out, or give --sessions a number"
+	switch {
+	case f.distribution != "":
+		return cli.Usage(fmt.Errorf(drawnAlready, "--distribution"))
+	case f.seedGiven:
+		return cli.Usage(fmt.Errorf(drawnAlready, "--seed"))
+	}
+	p.sessions = sessions.Read(f.sessions)
+	for first, err := range p.sessions {
+		if err != nil {
+			return cli.Input(err)
+		}
+		p.manifest.Seed = first.Seed // a file comes of one draw, unless somebody joined several
+		break
+	}
+	var err error
+	p.manifest.SessionsSHA256, err = provenance.FileSHA256(f.sessions)
+	return cli.Input(err)
+}
+
+// drawn plans to draw sessions.
+func (p *plan) drawn(f runFlags) error {
+	rows, err := sessions.ParseRange("--sessions", f.sessions)
+	if err != nil {
+		if !looksLikeRows(f.sessions) {
+			err = fmt.Errorf("--sessions %q: neither a number of sessions, nor rows of the draw, nor a file\n"+
+				"hint: write 1000, or 500-599, or name a file that datagen sessions wrote", f.sessions)
+		}
+		return cli.Usage(err)
+	}
+	options := sessions.Options{Seed: f.seed}
+	if f.distribution != "" {
+		if options.Mix, err = sessions.ParseMix("--distribution", f.distribution); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	drawer, err := sessions.NewDrawer(p.corpus, options)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	p.notes = append(p.notes, drawer.Notes()...)
+	p.sessions, p.count = drawer.Sessions(rows), rows.Count
+	p.draw = map[string]any{"options": drawer.Options(), "first": rows.First, "count": rows.Count}
+	p.manifest.Seed = f.seed
+	return nil
+}

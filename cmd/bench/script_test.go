@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/cli/clitest"
+	"github.com/toolgauge/toolgauge/sessions"
+)
+
+// TestMain makes bench a command of its own, which the tests start as users do.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bench": main})
+}
+
+func TestScripts(t *testing.T) {
+	commands := clitest.Commands()
+	commands["draw"] = draw
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
+}
+
+// draw writes a file of sessions of the embedded corpus: draw FILE ROWS [SEED].
+func draw(ts *testscript.TestScript, _ bool, args []string) {
+	c, err := corpus.Embedded()
+	ts.Check(err)
+	var o sessions.Options
+	if len(args) > 2 {
+		_, err := fmt.Sscan(args[2], &o.Seed)
+		ts.Check(err)
+	}
+	rows, err := sessions.ParseRange("rows", args[1])
+	ts.Check(err)
+	drawer, err := sessions.NewDrawer(c, o)
+	ts.Check(err)
+	_, err = sessions.WriteFile(ts.MkAbs(args[0]), drawer.Sessions(rows))
+	ts.Check(err)
+}

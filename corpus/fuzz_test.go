@@ -1,0 +1,153 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// checkOutcome holds what reading gave to the promise: an error that names the
+// file and gives a hint, or tools that a model request can carry.
+func checkOutcome(t *testing.T, file string, c *Corpus, err error) {
+	t.Helper()
+	if err != nil {
+		text := err.Error()
+		if !strings.Contains(text, file) || !strings.Contains(text, "\nhint: ") || len(text) > 4096 {
+			t.Fatalf("an error without a file or a hint, or a long one: %.5000q", text)
+		}
+		if c != nil {
+			t.Fatal("an error and a corpus")
+		}
+		return
+	}
+	seen := make(map[string]bool)
+	for _, tool := range c.Tools {
+		if tool.Builtin && tool.Raw == nil {
+			t.Fatalf("%s has no text", tool.ID)
+		}
+		if seen[tool.ID] || seen["visible "+tool.Definition.Name] {
+			t.Fatalf("%s or %s is there twice", tool.ID, tool.Definition.Name)
+		}
+		seen[tool.ID], seen["visible "+tool.Definition.Name] = true, true
+		if found, ok := c.Tool(tool.ID); !ok || found != tool {
+			t.Fatalf("%s is not found by its ID", tool.ID)
+		}
+		if !tool.Builtin {
+			checkDefinition(t, tool)
+			if !c.HasToolset(tool.Toolset) {
+				t.Fatalf("toolset %q of %s is not known", tool.Toolset, tool.ID)
+			}
+		}
+	}
+	for _, in := range c.WithDerived().Intents {
+		for _, g := range in.Gold {
+			if _, ok := c.Tool(g.Tool); !ok {
+				t.Fatalf("%s: gold %s is no tool", in.ID, g.Tool)
+			}
+		}
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	for _, seed := range []string{
+		`[{"type":"function","function":{"name":"a","description":"A. B","parameters":{"type":"object","properties":{"x":{}},"required":["x"]}}}]`,
+		`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"x"}}`,
+		`{"servers":{"x":{"tools":[{"name":"a"}]},"y z":[{"name":"_b"}]}}`,
+		"{\"server\":\"x\",\"name\":\"a\"}\n\n{\"server\":\"x\",\"name\":\"a\",\"description\":\"other\"}\n",
+		`[{"name":"terminal"},{"function":{"name":"terminal"}}]`, `[{"function":{"name":"mcp__s__t"}},{"server":"s","name":"t"}]`,
+		`{"name":"\ud800","description":"\ud800","inputSchema":{"required":["x","x"],"properties":{"x":{"type":["integer"],"enum":[]}}}}`,
+		`{"type":"function","name":"a","strict":true}`, "\ufeff[]", "\xff", "[", "{}", "null", `{"a":1,"a":2}`, `[[[[[[[[[[[]]]]]]]]]]]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := importFile("tools.json", fstest.MapFS{"tools.json": {Data: text}}, "tools.json")
+		checkOutcome(t, "tools.json", c, err)
+		if err == nil {
+			again, err := importFile("tools.json", fstest.MapFS{"tools.json": {Data: text}}, "tools.json")
+			if err != nil || again.SHA256 != c.SHA256 {
+				t.Fatalf("reading again gives %v or another digest", err)
+			}
+		}
+	})
+}
+
+// fuzzFolder reads a folder in which one file is drawn.
+func fuzzFolder(t *testing.T, file string, text []byte, base func() (*Corpus, error)) {
+	folder := fstest.MapFS{"corpus.yaml": {Data: []byte(plainManifest)}, "tools/s.json": {Data: []byte(plainCards)}}
+	folder[file] = &fstest.MapFile{Data: text}
+	c, err := loadFolder("c", folder, base)
+	checkOutcome(t, "c", c, err)
+}
+
+func FuzzCardsJSON(f *testing.F) {
+	f.Add([]byte(plainCards))
+	f.Add([]byte(whole["tools/builtin.json"]))
+	for _, seed := range []string{
+		`{"server":"x","tools":[{"name":"a","toolset":"web"}]}`, `{"tools":[{"name":"a","toolset":"mine","max_result_size_chars":1e9,"mentions":[{"text":"x","tools":[]}]}]}`,
+		`{"tools":[{"name":"todo","toolset":"all"}]}`, `{"server":1,"tools":{}}`, `{"tools":[1]}`, `[]`, `{`, "",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.json", text, Embedded) })
+}
+
+func FuzzCardsYAML(f *testing.F) {
+	f.Add([]byte(whole["tools/garden.yaml"]))
+	for _, seed := range []string{
+		"server: t\ntools:\n  - &a {name: a}\n  - *a\n", "tools: &a [*a]", "a: !!int x", "? [a]\n: b", "server: x\ntools:\n- name: a\n  parameters: {<<: {a: b}}\n",
+		"server: x\ntools: [{name: a, description: 2001-01-01, parameters: {n: 0x1F}}]", "server: x\ntools:\n- name: |\n   a\n   b\n", "--- a\n--- b", "%YAML 1.3", "\ufeffa: b", "a: 'b\r\n", "", "#", "!!binary aa==", "&a",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.yaml", text, Embedded) })
+}
+
+func FuzzToolsets(f *testing.F) {
+	f.Add([]byte(whole["toolsets.yaml"]))
+	for _, seed := range []string{
+		"schema_version: 1\ncore: [mcp__s__a]\ntoolsets:\n- {name: x, core: true, includes: [x]}\n", "schema_version: 1\ntoolsets: [{name: \"*\"}]", "schema_version: 1\ntoolsets: {}", "toolsets: []", "",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "toolsets.yaml", text, nil) })
+}
+
+func FuzzIntents(f *testing.F) {
+	for _, file := range []string{"intents/a.jsonl", "intents/b.jsonl"} {
+		f.Add([]byte(strings.ReplaceAll(strings.ReplaceAll(whole[file], "garden/water_bed", "s/a"), `"look"`, `"s/b"`)))
+	}
+	for _, seed := range []string{
+		`{"id":"1","utterance":"x","language":"en","class":"absent","gold":[]}`, `{"id":"1","utterance":"x","language":"en","class":"derived","gold":[{"tool":"s/a","arguments":[{"name":"x","value":1e400,"stated":false}],"depends_on":[-1]}]}`,
+		`{"id":"1"}`, "[]", "{}\n{", "\xff", "\r\n \t\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		folder := fstest.MapFS{"corpus.yaml": {Data: []byte(plainManifest)}, "tools/s.json": {Data: []byte(plainCards)}, "intents/x.jsonl": {Data: text}}
+		c, err := loadFolder("c", folder, Embedded)
+		checkOutcome(t, "intents/x.jsonl", c, err)
+		if err != nil {
+			return
+		}
+		ids := make(map[string]bool)
+		for _, in := range c.Intents {
+			if ids[in.ID] || in.ID == "" || (in.Class == Absent) != (len(in.Gold) == 0) {
+				t.Fatalf("intent %+v", in)
+			}
+			ids[in.ID] = true
+		}
+	})
+}
+
+// TestErrorsCanBeTold lets callers ask what kind of fault it was.
+func TestErrorsCanBeTold(t *testing.T) {
+	_, err := Load("missing")
+	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the cause of %v is lost", fmt.Sprint(err))
+	}
+}
