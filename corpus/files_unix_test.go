@@ -58,6 +58,10 @@ func TestOddFiles(t *testing.T) {
 			write(t, dir, ".x.json", "{")
 			write(t, dir, ".git/x.json", "{")
 		}},
+		{"folder of text", "", "DIR: no tools found, and 2 files are not JSON" + shapesHint, func(t *testing.T, dir string) {
+			write(t, dir, "a.md", "x")
+			write(t, dir, "b.csv", "y,z")
+		}},
 		{"pipe in a folder", "", "DIR/x" + notRegular, func(t *testing.T, dir string) {
 			write(t, dir, "a.json", `[{"name":"a"}]`)
 			mkfifo(t, filepath.Join(dir, "x"))

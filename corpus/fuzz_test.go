@@ -52,23 +52,45 @@ func checkOutcome(t *testing.T, file string, c *Corpus, err error) {
 	}
 }
 
+// smallBase stands in for the embedded corpus, whose 81 tools would take most of
+// the time.
+func smallBase(f *testing.F) func() (*Corpus, error) {
+	base, err := loadFolder("w", folderOf(whole), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return func() (*Corpus, error) { return base, nil }
+}
+
 func FuzzImport(f *testing.F) {
 	for _, seed := range []string{
 		`[{"type":"function","function":{"name":"a","description":"A. B","parameters":{"type":"object","properties":{"x":{}},"required":["x"]}}}]`,
 		`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"x"}}`,
 		`{"servers":{"x":{"tools":[{"name":"a"}]},"y z":[{"name":"_b"}]}}`,
 		"{\"server\":\"x\",\"name\":\"a\"}\n\n{\"server\":\"x\",\"name\":\"a\",\"description\":\"other\"}\n",
-		`[{"name":"terminal"},{"function":{"name":"terminal"}}]`, `[{"function":{"name":"mcp__s__t"}},{"server":"s","name":"t"}]`,
+		`[{"name":"touch"},{"function":{"name":"touch"}}]`, `[{"function":{"name":"mcp__s__t"}},{"server":"s","name":"t"}]`,
 		`{"name":"\ud800","description":"\ud800","inputSchema":{"required":["x","x"],"properties":{"x":{"type":["integer"],"enum":[]}}}}`,
 		`{"type":"function","name":"a","strict":true}`, "\ufeff[]", "\xff", "[", "{}", "null", `{"a":1,"a":2}`, `[[[[[[[[[[[]]]]]]]]]]]`,
 	} {
 		f.Add([]byte(seed))
 	}
+	base := smallBase(f)
+	read := func(text []byte) (*Corpus, error) {
+		data, err := readText(fstest.MapFS{"tools.json": {Data: text}}, "tools.json", "tools.json", fileMax)
+		if err != nil {
+			return nil, err
+		}
+		l := newLoader("tools")
+		if err := l.importText(&document{file: "tools.json", data: data}, labels{"folder", "tools"}); err != nil {
+			return nil, err
+		}
+		return l.finishImport("tools.json", base)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := importFile("tools.json", fstest.MapFS{"tools.json": {Data: text}}, "tools.json")
+		c, err := read(text)
 		checkOutcome(t, "tools.json", c, err)
 		if err == nil {
-			again, err := importFile("tools.json", fstest.MapFS{"tools.json": {Data: text}}, "tools.json")
+			again, err := read(text)
 			if err != nil || again.SHA256 != c.SHA256 {
 				t.Fatalf("reading again gives %v or another digest", err)
 			}
@@ -89,11 +111,12 @@ func FuzzCardsJSON(f *testing.F) {
 	f.Add([]byte(whole["tools/builtin.json"]))
 	for _, seed := range []string{
 		`{"server":"x","tools":[{"name":"a","toolset":"web"}]}`, `{"tools":[{"name":"a","toolset":"mine","max_result_size_chars":1e9,"mentions":[{"text":"x","tools":[]}]}]}`,
-		`{"tools":[{"name":"todo","toolset":"all"}]}`, `{"server":1,"tools":{}}`, `{"tools":[1]}`, `[]`, `{`, "",
+		`{"tools":[{"name":"look","toolset":"all"}]}`, `{"server":1,"tools":{}}`, `{"tools":[1]}`, `[]`, `{`, "",
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.json", text, Embedded) })
+	base := smallBase(f)
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.json", text, base) })
 }
 
 func FuzzCardsYAML(f *testing.F) {
@@ -104,7 +127,8 @@ func FuzzCardsYAML(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.yaml", text, Embedded) })
+	base := smallBase(f)
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "tools/x.yaml", text, base) })
 }
 
 func FuzzToolsets(f *testing.F) {
@@ -127,9 +151,10 @@ func FuzzIntents(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	base := smallBase(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		folder := fstest.MapFS{"corpus.yaml": {Data: []byte(plainManifest)}, "tools/s.json": {Data: []byte(plainCards)}, "intents/x.jsonl": {Data: text}}
-		c, err := loadFolder("c", folder, Embedded)
+		c, err := loadFolder("c", folder, base)
 		checkOutcome(t, "intents/x.jsonl", c, err)
 		if err != nil {
 			return

@@ -86,7 +86,7 @@ func Embedded() (*Corpus, error) { return embedded() }
 // without toolsets of its own gets the built-in tools, toolsets and presets of
 // the embedded one, because an agent has those whatever servers it is given.
 //
-// An error names the file, for text its line and column, and ends in a hint.
+// An error names the file, within a text the place, and ends in a hint.
 func Load(path string) (*Corpus, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -113,7 +113,7 @@ func importFile(shown string, files fs.FS, name string) (*Corpus, error) {
 	if err := l.importText(&document{file: shown, data: data}, labels{source, source}); err != nil {
 		return nil, err
 	}
-	return l.finishImport(shown)
+	return l.finishImport(shown, Embedded)
 }
 
 // importFolder imports every file below a folder in name order. Hidden files
@@ -149,22 +149,25 @@ func importFolder(root string, files fs.FS) (*Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.finishImport(root)
+	return l.finishImport(root, Embedded)
 }
 
-// finishImport lays the imported tools over the embedded built-ins.
-func (l *loader) finishImport(shown string) (*Corpus, error) {
+// finishImport lays the imported tools over the built-in ones of a base.
+func (l *loader) finishImport(shown string, base func() (*Corpus, error)) (*Corpus, error) {
+	if len(l.claims) == 0 && l.leftOut.count > 0 {
+		return nil, fmt.Errorf("%s: no tools found, and %d files are not JSON\nhint: %s", shown, l.leftOut.count, importHint)
+	}
 	if len(l.claims) == 0 {
 		return nil, fmt.Errorf("%s: no tools found\nhint: %s", shown, importHint)
 	}
-	base, err := Embedded()
+	builtin, err := base()
 	if err != nil {
 		return nil, err
 	}
 	renamed := make(map[string]bool)
 	for _, id := range l.ids {
 		t := l.claims[id][0].tool
-		if t.Server == "" && (reservedToolset(t.Toolset) || isFixed(base, t.Toolset)) {
+		if t.Server == "" && (reservedToolset(t.Toolset) || isFixed(builtin, t.Toolset)) {
 			renamed[t.Toolset] = true
 			t.Toolset = "plugin-" + t.Toolset
 		}
@@ -172,7 +175,7 @@ func (l *loader) finishImport(shown string) (*Corpus, error) {
 	for _, name := range slices.Sorted(maps.Keys(renamed)) {
 		l.note("the toolset of the tools imported is called %q, because %q is one of the agent's own", "plugin-"+name, name)
 	}
-	return l.finishOver(base)
+	return l.finishOver(builtin)
 }
 
 func isFixed(c *Corpus, name string) bool {

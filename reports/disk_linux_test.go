@@ -16,7 +16,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("no small disk without the right to mount one:", err)
 	}
 	defer func() {
-		if err := syscall.Unmount(disk, 0); err != nil {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -275,15 +275,18 @@ func TestBridgeFailure(t *testing.T) {
 func TestSurfacesAreTheirOwn(t *testing.T) {
 	s := newStage(t).builtins(t)
 	s.define(t, "mcp-github", "create_issue", "Open an issue.", ``)
+	s.guarded(t, "guarded", "docker")
+	s.probe("docker").up = false // leaves room where the tool would have been
 	a := s.assembler(t, nil)
-	r := request("file", "mcp-github")
+	r := request("file", "mcp-github", "set")
 	first := a.Assemble(r)
 	one := append(first.Definitions, first.Usable[0])
-	two := append(first.Definitions, first.Usable[1])
-	if one[len(one)-1] == two[len(two)-1] {
-		t.Error("two appends share memory")
+	for what, list := range map[string][]*registry.Definition{"surface": first.Definitions, "usable tools": first.Usable, "deferred tools": first.Deferred} {
+		one, two := append(list, first.Usable[0]), append(list, first.Usable[1])
+		if one[len(one)-1] == two[len(two)-1] {
+			t.Errorf("two appends to the %s share memory", what)
+		}
 	}
-	_ = append(first.Usable, nil)
 	if again := a.Assemble(r); len(again.Definitions) != len(one)-1 || bytesOf(again) != bytesOf(first) {
 		t.Errorf("the kept surface became %q", namesOf(again.Definitions))
 	}

@@ -57,7 +57,6 @@ type Bridge struct {
 	catalog   Catalog
 	retriever search.Retriever
 	memo      *Memo
-	own       ownTools
 }
 
 // New returns a bridge.
@@ -84,6 +83,7 @@ type Memo struct {
 	}
 	// tools are the last descriptions of tool_search, newest first.
 	tools []searchTool
+	own   ownTools
 }
 
 // NewMemo returns an empty memo.

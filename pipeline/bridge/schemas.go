@@ -52,7 +52,9 @@ var (
 		`"required":["name","arguments"]}`)
 )
 
-// ownTools are the definitions that do not depend on what is deferred.
+// ownTools are the definitions that do not depend on what is deferred. A memo
+// keeps them: whatever is remembered by definition would otherwise grow by two
+// with every bridge.
 type ownTools struct {
 	describe, call *registry.Definition
 }
@@ -69,18 +71,18 @@ func newOwnTools() (ownTools, error) {
 // Tools returns the bridge's three definitions for a number of deferred tools
 // and their listing.
 func (b *Bridge) Tools(deferred int, listing Listing) ([]*registry.Definition, error) {
-	if b.own.describe == nil {
+	if b.memo.own.describe == nil {
 		own, err := newOwnTools()
 		if err != nil {
 			return nil, fmt.Errorf("bridge tools: %w", err)
 		}
-		b.own = own
+		b.memo.own = own
 	}
 	search, err := b.searchTool(deferred, listing.Text)
 	if err != nil {
 		return nil, fmt.Errorf("bridge tool %s: %w", SearchTool, err)
 	}
-	return []*registry.Definition{search, b.own.describe, b.own.call}, nil
+	return []*registry.Definition{search, b.memo.own.describe, b.memo.own.call}, nil
 }
 
 // searchTool is tool_search for a number of deferred tools and a listing's text.

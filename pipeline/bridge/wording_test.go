@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -85,6 +86,25 @@ func TestWording(t *testing.T) {
 	for i := 1; i < 3; i++ {
 		if bare[i].JSON != listed[i].JSON {
 			t.Errorf("the listing changes %s", bare[i].Name)
+		}
+	}
+}
+
+// TestToolsFollowTheirInput: what a bridge keeps of earlier surfaces never
+// stands in for another number or listing.
+func TestToolsFollowTheirInput(t *testing.T) {
+	d := newDesk(t)
+	for range 2 {
+		for deferred := 1; deferred <= 12; deferred++ {
+			for _, listing := range []bridge.Listing{{}, d.List(d.four(t), 20_000)} {
+				got := tools(t, d.Bridge, deferred, listing)[0].Description
+				if !strings.Contains(got, fmt.Sprintf("one of the %d further tools", deferred)) || !strings.Contains(got, listing.Text) {
+					t.Fatalf("%d deferred tools, listing %q:\n%s", deferred, listing.Form, got)
+				}
+				if (listing.Text == "") == strings.Contains(got, head) {
+					t.Fatalf("listing %q:\n%s", listing.Form, got)
+				}
+			}
 		}
 	}
 }
