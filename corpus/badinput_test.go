@@ -99,7 +99,6 @@ func TestBadImports(t *testing.T) {
 		{"a function twice", "[{\"function\":{\"name\":\"a\"}},\n {\"function\":{\"name\":\"a\"}}]", "tools.json:2:2: tool \"a\" is declared again; first at tools.json:1:2\nhint: keep one of the two, or rename it"},
 		{"an ID from both kinds", `[{"function":{"name":"s/t"}},{"server":"s","name":"t"}]`, "tools.json:1:30: tool \"s/t\" is declared again; first at tools.json:1:2\nhint: keep one of the two, or rename it"},
 		{"a visible name from both kinds", `[{"function":{"name":"mcp__s__t"}},{"server":"s","name":"t"}]`, "tools.json:1:36: tools \"mcp__s__t\" and \"s/t\" share the model-visible name \"mcp__s__t\"; the first is at tools.json:1:2\nhint: rename one of them"},
-		{"a built-in tool's name", `[{"function":{"name":"terminal"}}]`, "tools.json:1:2: tool \"terminal\" has the name of a built-in tool\nhint: rename it: a plugin may not shadow a built-in tool"},
 		{"CRLF", "{\"name\":\"a\"}\r\n{\"name\":3}\r\n", "tools.json:2:9: name is number, want string\nhint: " + nameHint},
 		{"behind a byte order mark", "\ufeff[{\"name\":3}]", "tools.json:1:10: name is number, want string\nhint: " + nameHint},
 		{"a long name is cut", `[{"name":"` + strings.Repeat("n", 100_000) + `","description":3}]`, "tools.json:1:100027: tool \"" + strings.Repeat("n", shownMax) + "…\": description is number, want string\nhint: write the description as text"},

@@ -411,3 +411,29 @@ func TestToolPerFile(t *testing.T) {
 		t.Errorf("%d tools, sources %q", len(imported(c)), got)
 	}
 }
+
+// TestBuiltinNamesAreAdopted imports an agent's whole array: its own tools stand
+// in the place of the built-in ones.
+func TestBuiltinNamesAreAdopted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.json")
+	array := `[{"type":"function","function":{"name":"read_file","description":"Ours.","parameters":{"type":"object"}}},
+		{"type":"function","function":{"name":"plant_tree","description":"Theirs."}}]`
+	if err := os.WriteFile(path, []byte(array), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _ := c.Tool("read_file")
+	if own == nil || !own.Builtin || own.Toolset != "file" || own.Definition.Description != "Ours." {
+		t.Errorf("read_file is %+v, want the imported one in the toolset file", own)
+	}
+	other, _ := c.Tool("plant_tree")
+	if other == nil || other.Builtin || other.Toolset != "agent" {
+		t.Errorf("plant_tree is %+v, want a tool of the source agent", other)
+	}
+	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "built-in") {
+		t.Errorf("notes %q, want one on the built-in name", c.Notes)
+	}
+}

@@ -164,10 +164,11 @@ func (l *loader) finishImport(shown string, base func() (*Corpus, error)) (*Corp
 	if err != nil {
 		return nil, err
 	}
+	l.adopt(builtin)
 	renamed := make(map[string]bool)
 	for _, id := range l.ids {
 		t := l.claims[id][0].tool
-		if t.Server == "" && (reservedToolset(t.Toolset) || isFixed(builtin, t.Toolset)) {
+		if t.Server == "" && !t.Builtin && (reservedToolset(t.Toolset) || isFixed(builtin, t.Toolset)) {
 			renamed[t.Toolset] = true
 			t.Toolset = "plugin-" + t.Toolset
 		}
@@ -176,6 +177,26 @@ func (l *loader) finishImport(shown string, base func() (*Corpus, error)) (*Corp
 		l.note("the toolset of the tools imported is called %q, because %q is one of the agent's own", "plugin-"+name, name)
 	}
 	return l.finishOver(builtin)
+}
+
+// adopt lets imported tools that bear a built-in tool's name stand in its place:
+// an agent's exported array holds its own tools beside those of its servers, and
+// its own definition is the one that its model sees.
+func (l *loader) adopt(base *Corpus) {
+	adopted := 0
+	for _, id := range l.ids {
+		t := l.claims[id][0].tool
+		own, ok := base.Tool(id)
+		if !ok || !own.Builtin || t.Server != "" {
+			continue
+		}
+		t.Builtin, t.Toolset, t.Check = true, own.Toolset, own.Check
+		t.RequiresEnv, t.MaxResultSize, t.Async = own.RequiresEnv, own.MaxResultSize, own.Async
+		adopted++
+	}
+	if adopted > 0 {
+		l.note("imported tools that stand in the place of the built-in tools of their names: %d", adopted)
+	}
 }
 
 func isFixed(c *Corpus, name string) bool {
@@ -192,6 +213,9 @@ func (l *loader) finishOver(base *Corpus) (*Corpus, error) {
 			continue
 		}
 		if claims := l.claims[t.ID]; len(claims) > 0 {
+			if claims[0].tool.Builtin {
+				continue
+			}
 			return nil, claims[0].at.errorAt("rename it: a plugin may not shadow a built-in tool", "tool %s has the name of a built-in tool", shown(t.ID))
 		}
 		l.corpus.Tools = append(l.corpus.Tools, t)

@@ -117,7 +117,17 @@ func errorType(err error) string {
 // text lands in a prompt: role tags, fences and CDATA marks.
 var markup = regexp.MustCompile("(?i)</?(?:system|assistant|user|human|tool|function|tool_call|tool_response|function_call)\\b[^>]*>|```[A-Za-z0-9_-]*|<!\\[CDATA\\[|\\]\\]>")
 
-func stripMarkup(text string) string { return markup.ReplaceAllString(text, "") }
+// stripMarkup strips until nothing is left to strip: what stood around a mark may
+// make up another.
+func stripMarkup(text string) string {
+	for {
+		stripped := markup.ReplaceAllString(text, "")
+		if len(stripped) == len(text) {
+			return text
+		}
+		text = stripped
+	}
+}
 
 // truncate cuts text to limit code points, the last three being dots.
 func truncate(text string, limit int) string {
