@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/sessions"
 )
@@ -13,6 +14,7 @@ import (
 // arms with two workers, drawing and exact token counts included. An operation
 // is one session; session-arms/s is what the speed goal is stated in.
 func BenchmarkReplay(b *testing.B) {
+	cli.SettleGC() // as the command does
 	c, err := corpus.Embedded()
 	if err != nil {
 		b.Fatal(err)

@@ -70,13 +70,15 @@ func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.De
 		rows[i].Retained.ToolRemoved = share(counter.retained(whole[i], without))
 		rows[i].Retained.ToolAdded = share(counter.retained(without, whole[i]))
 	}
-	if st.registry.Register(p.registration(tool, edited)) != nil {
+	registration := p.registrations[tool]
+	registration.Definition = edited
+	if st.registry.Register(registration) != nil {
 		return
 	}
 	for i, changed := range st.assemble() {
 		rows[i].Retained.DescriptionEdited = share(p.arms[i].counter.retained(whole[i], changed))
 	}
-	_ = st.registry.Register(p.registration(tool, tool.Definition))
+	_ = st.registry.Register(p.registrations[tool])
 }
 
 // edit returns the edited definition of a tool, the same one each time: the memos

@@ -98,11 +98,13 @@ func TestObservationsHoldTheirRules(t *testing.T) {
 	// Which tools were run, by the endpoints themselves.
 	p := newPlayer(t, Options{Corpus: c, Arms: cheapArms(), Repeats: 1})
 	var ran []string
-	for id, handler := range p.handlers {
-		p.handlers[id] = func(ctx context.Context, arguments json.RawMessage) (any, error) {
-			ran = append(ran, id)
+	for tool, registration := range p.registrations {
+		handler := registration.Handler
+		registration.Handler = func(ctx context.Context, arguments json.RawMessage) (any, error) {
+			ran = append(ran, tool.ID)
 			return handler(ctx, arguments)
 		}
+		p.registrations[tool] = registration
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s, arms := w.draw(rt), w.arms(rt)

@@ -60,16 +60,15 @@ type Options struct {
 // Player plays sessions. It keeps per-tool work from session to session and is
 // not safe for concurrent use: every worker has its own.
 type Player struct {
-	options  Options
-	rig      *rig
-	arms     []*armState
-	builtins []*corpus.Tool
-	bySource map[string][]*corpus.Tool
-	ids      map[string]string // model-visible name → tool id
-	handlers map[string]registry.Handler
-	checks   map[string]*registry.Check
-	rewrites map[string]assembly.Rewrite
-	edited   map[*corpus.Tool]*registry.Definition
+	options       Options
+	rig           *rig
+	arms          []*armState
+	builtins      []*corpus.Tool
+	bySource      map[string][]*corpus.Tool
+	ids           map[string]string // model-visible name → tool id
+	registrations map[*corpus.Tool]registry.Registration
+	rewrites      map[string]assembly.Rewrite
+	edited        map[*corpus.Tool]*registry.Definition
 }
 
 // rig is what the arms of a worker share.
@@ -120,8 +119,6 @@ func NewPlayer(o Options) (*Player, error) {
 		rig:      &rig{shared: assembly.NewShared(), counts: map[string]*surfaceCounter{}, memos: map[string]*bridge.Memo{}, ranks: map[string]search.Retriever{}},
 		bySource: make(map[string][]*corpus.Tool),
 		ids:      make(map[string]string, len(o.Corpus.Tools)),
-		handlers: make(map[string]registry.Handler, len(o.Corpus.Tools)),
-		checks:   make(map[string]*registry.Check),
 		rewrites: o.Corpus.Rewrites(),
 		edited:   make(map[*corpus.Tool]*registry.Definition),
 	}
@@ -139,12 +136,26 @@ func NewPlayer(o Options) (*Player, error) {
 			p.bySource[t.Toolset] = append(p.bySource[t.Toolset], t)
 		}
 		p.ids[t.Definition.Name] = t.ID
-		p.handlers[t.ID] = endpoint(t.ID)
-		if t.Check != "" && p.checks[t.Check] == nil {
-			p.checks[t.Check] = &registry.Check{Name: t.Check, Probe: func() (bool, error) { return true, nil }}
+	}
+	p.registrations = registrations(o.Corpus.Tools)
+	return p, nil
+}
+
+// registrations prepares how each tool registers. Tools with a probe of one name
+// share it; nothing is down in a replay without events.
+func registrations(tools []*corpus.Tool) map[*corpus.Tool]registry.Registration {
+	all := make(map[*corpus.Tool]registry.Registration, len(tools))
+	checks := make(map[string]*registry.Check)
+	for _, t := range tools {
+		if t.Check != "" && checks[t.Check] == nil {
+			checks[t.Check] = &registry.Check{Name: t.Check, Probe: func() (bool, error) { return true, nil }}
+		}
+		all[t] = registry.Registration{
+			Toolset: t.Toolset, Definition: t.Definition, Handler: endpoint(t.ID), Check: checks[t.Check],
+			RequiresEnv: t.RequiresEnv, MaxResultSize: t.MaxResultSize,
 		}
 	}
-	return p, nil
+	return all
 }
 
 func (r *rig) arm(a Arm) (*armState, error) {
@@ -248,19 +259,12 @@ func (p *Player) fill(st *stage) error {
 	st.registry = registry.New(registry.Options{Clock: st.clock, SizeHint: len(st.tools)})
 	st.stream.Shuffle(len(st.tools), func(i, j int) { st.tools[i], st.tools[j] = st.tools[j], st.tools[i] })
 	for _, t := range st.tools {
-		if err := st.registry.Register(p.registration(t, t.Definition)); err != nil {
+		if err := st.registry.Register(p.registrations[t]); err != nil {
 			return fmt.Errorf("session %s: %w", st.session.SessionID, err)
 		}
 	}
 	p.layArms(st)
 	return nil
-}
-
-func (p *Player) registration(t *corpus.Tool, d *registry.Definition) registry.Registration {
-	return registry.Registration{
-		Toolset: t.Toolset, Definition: d, Handler: p.handlers[t.ID], Check: p.checks[t.Check],
-		RequiresEnv: t.RequiresEnv, MaxResultSize: t.MaxResultSize,
-	}
 }
 
 // layArms gives each arm its view of the stage's registry. Arms with the same

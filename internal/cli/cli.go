@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -43,12 +44,28 @@ type Env struct {
 // status. The first interrupt cancels the context, so that work in hand can be
 // kept; a second one ends the process at once.
 func Main(run func(ctx context.Context, env Env) int) {
+	SettleGC()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Now: time.Now, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}))
+}
+
+// memoryGoal is what the garbage collector keeps the process below while it can.
+const memoryGoal = 768 << 20
+
+// SettleGC trades memory for speed: a run makes garbage around a live heap of some
+// 50 MB that hardly changes, and marking that heap again and again costs more
+// than anything else. GOGC and GOMEMLIMIT, where set, are left alone.
+func SettleGC() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 }
 
 // statusError is an error that knows its exit status.

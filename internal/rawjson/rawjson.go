@@ -144,26 +144,34 @@ func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
-				start = i + 1
-			}
-			i += n
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
+		if plain[s[i]] {
 			i++
 			continue
 		}
-		dst = appendRune(append(dst, s[start:i]...), rune(c))
-		i++
-		start = i
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = appendRune(append(dst, s[start:i]...), rune(c))
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			dst = append(append(dst, s[start:i]...), "\uFFFD"...)
+			start = i + 1
+		}
+		i += n
 	}
 	return append(append(dst, s[start:]...), '"')
 }
+
+// plain marks the bytes that stand for themselves in a string literal, whatever
+// stands beside them.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
 
 const hexDigits = "0123456789abcdef"
 

@@ -24,9 +24,11 @@ type Reading struct {
 // repeated ones count once, each distinct probe is asked at most once, and
 // dynamic overrides are applied. Order follows the registered names, sorted.
 func (r *Registry) Definitions(names []string) Reading {
-	sorted := slices.Clone(names)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
+	sorted := names
+	if !slices.IsSorted(names) {
+		sorted = slices.Clone(names)
+		slices.Sort(sorted)
+	}
 
 	entries := r.snapshot(sorted)
 	pass := probePass{registry: r}
@@ -45,14 +47,14 @@ func (r *Registry) Definitions(names []string) Reading {
 	return reading
 }
 
-// snapshot returns the registrations of those names that are known, all of one
-// moment, so that probes can run outside the lock.
+// snapshot returns the registrations of those sorted names that are known, each
+// once and all of one moment, so that probes can run outside the lock.
 func (r *Registry) snapshot(names []string) []*Registration {
 	entries := make([]*Registration, 0, len(names))
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	for _, name := range names {
-		if e := r.entries[name]; e != nil {
+	for i, name := range names {
+		if e := r.entries[name]; e != nil && (i == 0 || name != names[i-1]) {
 			entries = append(entries, e)
 		}
 	}

@@ -105,6 +105,7 @@ type Registry struct {
 
 	mu         sync.RWMutex
 	entries    map[string]*Registration
+	slab       []Registration // room for the next entries
 	toolsets   map[string]*members
 	aliases    map[string]string
 	generation uint64
@@ -154,7 +155,7 @@ func (r *Registry) Register(reg Registration) error {
 	} else {
 		r.join(reg.Toolset, name)
 	}
-	r.entries[name] = &reg
+	r.entries[name] = r.keep(reg)
 	r.generation++
 	return nil
 }
@@ -198,6 +199,19 @@ func (r *Registry) Deregister(name string, caller Owner) error {
 	}
 	r.generation++
 	return nil
+}
+
+// slabSize is how many registrations are allocated at once.
+const slabSize = 64
+
+// keep copies a registration to where it can stay. Registrations are replaced,
+// never changed, so readers may hold on to them outside the lock.
+func (r *Registry) keep(reg Registration) *Registration {
+	if len(r.slab) == cap(r.slab) {
+		r.slab = make([]Registration, 0, slabSize)
+	}
+	r.slab = append(r.slab, reg)
+	return &r.slab[len(r.slab)-1]
 }
 
 // members are the tools of one toolset. They are sorted when somebody asks, so
