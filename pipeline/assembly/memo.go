@@ -33,6 +33,22 @@ const (
 type memo struct {
 	mode    MemoMode
 	entries []memoEntry
+	// enabled and disabled remember how the last lists of toolsets were written
+	// down: one session asks with the same ones again and again.
+	enabled, disabled writtenSet
+}
+
+// writtenSet is a list of names and the set that it stands for.
+type writtenSet struct {
+	names []string
+	set   string
+}
+
+func (w *writtenSet) of(names []string) string {
+	if !slices.Equal(w.names, names) {
+		w.names, w.set = slices.Clone(names), nameSet(names)
+	}
+	return w.set
 }
 
 type memoEntry struct {
@@ -58,7 +74,7 @@ func (m *memo) key(tools *registry.Registry, r Request) memoKey {
 	k := memoKey{
 		generation: tools.Generation(), config: r.Config, contextLength: r.ContextLength, skipBridge: r.SkipBridge,
 		kanbanWorker: r.KanbanWorker, delegatedChild: r.DelegatedChild,
-		everything: r.Enabled == nil, enabled: nameSet(r.Enabled), disabled: nameSet(r.Disabled),
+		everything: r.Enabled == nil, enabled: m.enabled.of(r.Enabled), disabled: m.disabled.of(r.Disabled),
 	}
 	if m.mode == MemoTTL {
 		k.probeEpoch = tools.ProbeEpoch()

@@ -148,28 +148,31 @@ func (b *Bridge) list(groups []group, budget int) Listing {
 // full writes the full form, unless it outgrows the budget.
 func (b *Bridge) full(groups []group, budget int) (string, bool) {
 	runes, size := utf8.RuneCountInString(listingHeader), len(listingHeader)
+	var lines []string
+	add := func(text string, n int) {
+		lines = append(lines, text)
+		runes += 1 + n
+		size += 1 + len(text)
+	}
 	for i := range groups {
 		h := groups[i].heading()
-		runes += 1 + utf8.RuneCountInString(h)
-		size += 1 + len(h)
+		add(h, utf8.RuneCountInString(h))
 		for _, t := range groups[i].tools {
 			line := b.line(t)
-			runes += 1 + line.runes
-			size += 1 + len(line.text)
+			add(line.text, line.runes)
 		}
 	}
 	if !fits(runes, budget) {
 		return "", false
 	}
-	text := make([]byte, 0, size)
-	text = append(text, listingHeader...)
-	for i := range groups {
-		text = append(append(text, '\n'), groups[i].heading()...)
-		for _, t := range groups[i].tools {
-			text = append(append(text, '\n'), b.line(t).text...)
-		}
+	var text strings.Builder
+	text.Grow(size)
+	text.WriteString(listingHeader)
+	for _, line := range lines {
+		text.WriteByte('\n')
+		text.WriteString(line)
 	}
-	return string(text), true
+	return text.String(), true
 }
 
 func joinBlocks(blocks []string) string {

@@ -49,6 +49,25 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// TestMemoKeepsTheBridgesOwnTools: what callers remember by definition would
+// grow with every bridge if each made tools of its own.
+func TestMemoKeepsTheBridgesOwnTools(t *testing.T) {
+	memo := bridge.NewMemo()
+	tools := func() []*registry.Definition {
+		list, err := bridge.New(bridge.Options{Memo: memo}).Tools(3, bridge.Listing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	first, second := tools(), tools()
+	for i, d := range second {
+		if d != first[i] {
+			t.Errorf("%s is made anew", d.Name)
+		}
+	}
+}
+
 // TestGate: any deferrable tool activates the bridge, whatever its size and the
 // context's; off and nothing to defer do not.
 func TestGate(t *testing.T) {
