@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -169,6 +170,11 @@ func TestProgressIsForTerminals(t *testing.T) {
 		bar.Done()
 		if !strings.Contains(errs.String(), "sessions") || !strings.HasSuffix(errs.String(), "\r") {
 			t.Errorf("of %d: shows %q", total, errs.String())
+		}
+		shown := errs.Len()
+		time.Sleep(250 * time.Millisecond) // in which a spinner turns twice
+		if errs.Len() != shown {
+			t.Errorf("of %d: goes on after it is done", total)
 		}
 	}
 }

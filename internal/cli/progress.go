@@ -27,6 +27,9 @@ func NewProgress(env Env, total int64, what string) *Progress {
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
+		// A spinner that turns by itself goes on turning after Done, across
+		// whatever is printed then.
+		progressbar.OptionSetSpinnerChangeInterval(0),
 	)}
 }
 

@@ -3,7 +3,6 @@
 package clitest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -21,13 +20,12 @@ import (
 //	fails STATUS PROGRAM [ARG...]  runs a command that ends with STATUS and says why, with a hint
 //	json [FILE]                    what the last command printed, or a file, is one JSON value
 //	write FILE TEXT                writes a file; TEXT is a Go string without its quotes
-//	letters FILE N                 writes an MCP tools/list result of one tool whose description is N equal letters
 //	shorten FILE N                 takes the last N bytes off a file
 //	flip FILE N                    turns the lowest bit of byte N around; a negative N counts from the end
 //	empty FOLDER                   nothing at all is in the folder, or there is none
 func Commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	commands := map[string]func(*testscript.TestScript, []string){
-		"fails": fails, "json": validJSON, "write": write, "letters": letters, "shorten": shorten, "flip": flip, "empty": empty,
+		"fails": fails, "json": validJSON, "write": write, "shorten": shorten, "flip": flip, "empty": empty,
 	}
 	wrapped := make(map[string]func(*testscript.TestScript, bool, []string))
 	for name, run := range commands {
@@ -97,13 +95,6 @@ func write(ts *testscript.TestScript, args []string) {
 	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
-}
-
-func letters(ts *testscript.TestScript, args []string) {
-	n, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	text := append([]byte(`{"tools":[{"name":"long","description":"`), bytes.Repeat([]byte{'a'}, n)...)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(text, `","inputSchema":{"type":"object"}}]}`...), 0o666))
 }
 
 func shorten(ts *testscript.TestScript, args []string) {
