@@ -17,6 +17,10 @@ func headline(s Summary, figures figureIndex) string {
 	if arm == "" {
 		return "No arm defers tools, so there is nothing to set against sending every schema."
 	}
+	if bridge, surface := figures.get("bridge_tokens", arm), figures.get("surface_tokens", arm); bridge != nil && surface != nil && bridge.Value == 0 {
+		return fmt.Sprintf("These sessions have no tool that can be deferred: every arm sends the same %s tokens of tool schemas with each request.",
+			number(surface.Value, 0))
+	}
 	sentences := []string{schemaSentence(arm, figures), sessionSentence(s, arm, figures), callSentence(arm, figures)}
 	if s.Sessions < smallRun {
 		sentences = append(sentences, fmt.Sprintf("This rests on %s only.", counted(s.Sessions, "session")))

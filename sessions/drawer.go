@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/distributions"
@@ -144,8 +145,18 @@ func (d *Drawer) grants() []string {
 // takeNotes records what of the options cannot be given.
 func (d *Drawer) takeNotes() {
 	likely := func() float64 { return 0 } // every toolset comes up, so only what is missing warns
+	var short []string
 	for _, dist := range d.mix.members {
-		d.notes = append(d.notes, dist.Sample(likely, d.hasToolset, d.sources).Warnings...)
+		servers := d.sources
+		if dist.Servers > len(servers) {
+			short = append(short, fmt.Sprintf("%q (%d)", dist.Name, dist.Servers))
+			dist.Servers = len(servers)
+		}
+		d.notes = append(d.notes, dist.Sample(likely, d.hasToolset, servers).Warnings...)
+	}
+	if len(short) > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("the corpus has fewer MCP servers (%d) than these distributions ask for, which take what there is: %s",
+			len(d.sources), strings.Join(short, ", ")))
 	}
 	if d.reach.unserved > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%d of %d intents need a tool that no toolset or server of the distributions gives; they are never asked for",

@@ -452,9 +452,9 @@ func TestWithoutIntentsInReach(t *testing.T) {
 func TestNotesTellWhatCannotBeGiven(t *testing.T) {
 	d := newDrawer(t, workshop(t), Options{Mix: []Share{{"greedy", 1}, {"minimal", 1}}})
 	want := []string{
-		`distribution "greedy": asks for 9 MCP servers, the corpus has 3`,
 		`distribution "minimal": toolset "web" does not exist, skipped`,
 		`distribution "minimal": nothing came up and the likeliest toolset "web" does not exist, no toolset drawn`,
+		`the corpus has fewer MCP servers (3) than these distributions ask for, which take what there is: "greedy" (9)`,
 		// saw, glue and measure-saw: no hands.
 		"3 of 13 intents need a tool that no toolset or server of the distributions gives; they are never asked for",
 	}

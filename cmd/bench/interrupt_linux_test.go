@@ -105,7 +105,7 @@ func TestInterruptBeforeTheFirstSession(t *testing.T) {
 	if _, err := stderr.Write(make([]byte, pipeSize)); err != nil {
 		t.Fatal(err)
 	}
-	c := &child{Cmd: exec.Command("bench", "run", "--sessions", endless), dir: t.TempDir()}
+	c := &child{Cmd: exec.Command("bench", "run", "--sessions", endless, "--distribution", "forty"), dir: t.TempDir()}
 	c.Dir, c.Stderr = c.dir, stderr
 	c.start(t)
 	stderr.Close()

@@ -154,7 +154,9 @@ func (p *plan) drawn(f runFlags) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	p.notes = append(p.notes, drawer.Notes()...)
+	if f.corpus != "" || f.distribution != "" { // of the default draw they are known
+		p.notes = append(p.notes, drawer.Notes()...)
+	}
 	p.sessions, p.count = drawer.Sessions(rows), rows.Count
 	p.draw = map[string]any{"options": drawer.Options(), "first": rows.First, "count": rows.Count}
 	p.manifest.Seed = f.seed
