@@ -10,7 +10,7 @@ import (
 // The fields of a card file, of a tool card and of a mention.
 var (
 	cardFileFields = []string{"schema_version", "server", "tools"}
-	cardFields     = []string{"name", "toolset", "description", "parameters", "requires_env", "check", "max_result_size_chars", "async", "read_only", "mentions"}
+	cardFields     = []string{"name", "toolset", "description", "parameters", "inputSchema", "requires_env", "check", "max_result_size_chars", "async", "read_only", "mentions"}
 	mentionFields  = []string{"text", "tools"}
 )
 
@@ -51,7 +51,14 @@ func (l *loader) card(n node, server string) error {
 	}
 	description := o.text("description")
 	function := []rawjson.Field{{Key: "description", Value: rawjson.String(description)}}
-	if schema, ok := o.take("parameters", "object", schemaHint); ok {
+	schema, ok := o.take("parameters", "object", schemaHint)
+	if listed, isListed := o.take("inputSchema", "object", schemaHint); isListed { // as MCP servers call it
+		if ok {
+			o.fail(listed, "keep one of the two", "tool %s has parameters and inputSchema, which mean the same", shown(t.Name))
+		}
+		schema, ok = listed, true
+	}
+	if ok {
 		function = append(function, rawjson.Field{Key: "parameters", Value: schema.raw()})
 	}
 	t.Mentions = l.mentions(o, t.Name, description)

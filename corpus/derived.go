@@ -123,11 +123,18 @@ func exampleValue(name string, property json.RawMessage) json.RawMessage {
 	}
 }
 
+// sentenceMax is the length in code points at which a text without a sentence
+// mark is cut: nobody asks for a tool in more.
+const sentenceMax = 300
+
 // firstSentence cuts a text, its white space made single, at the first sentence
 // mark that ends it: one of 。！？, or one of .!? with the end of the text or
 // white space behind it and then no small letter (as in "e.g. this").
 func firstSentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > sentenceMax {
+		text = string(runes[:sentenceMax])
+	}
 	for i, r := range text {
 		switch r {
 		case '。', '！', '？':

@@ -3,6 +3,7 @@ package corpus
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,5 +87,13 @@ func TestWords(t *testing.T) {
 		if got := words(splitCamel(text)); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestFirstSentenceIsBounded keeps a description without a full stop from
+// becoming one long utterance.
+func TestFirstSentenceIsBounded(t *testing.T) {
+	if n := len([]rune(firstSentence(strings.Repeat("é ", 100_000)))); n > sentenceMax {
+		t.Errorf("%d code points, want %d at most", n, sentenceMax)
 	}
 }

@@ -92,6 +92,11 @@ func (l *loader) importObject(n node, from labels, depth int) error {
 		}
 		return l.importValue(at, labels{from.list, from.list}, depth+1)
 	}
+	for _, key := range []string{"mcpServers", "mcp_servers"} {
+		if at, ok := f.has(key); ok {
+			return at.errorAt("ask each server for tools/list and give its answer; docs/format.md shows how", "a client's configuration names servers and holds no tools")
+		}
+	}
 	for _, wrapper := range []string{"result", "servers"} {
 		if at, ok := f.container(wrapper); ok {
 			return l.importValue(at, labels{from.list, from.list}, depth+1)

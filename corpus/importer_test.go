@@ -437,3 +437,42 @@ func TestBuiltinNamesAreAdopted(t *testing.T) {
 		t.Errorf("notes %q, want one on the built-in name", c.Notes)
 	}
 }
+
+// TestClientConfigurationIsNamed answers the likeliest mistake with the way out.
+func TestClientConfigurationIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(path, []byte(`{"mcpServers":{"x":{"command":"npx","args":["-y","x"]}}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(path)
+	if err == nil || !strings.Contains(err.Error(), "client's configuration") || !strings.Contains(err.Error(), "hint: ask each server for tools/list") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCardsTakeInputSchema reads cards that were copied from a server's list.
+func TestCardsTakeInputSchema(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("corpus.yaml", "schema_version: 1\nname: c\n")
+	write("tools/x.json", `{"server":"x","tools":[{"name":"a","inputSchema":{"type":"object","properties":{"b":{}}}}]}`)
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := c.Tool("x/a"); a == nil || !slices.Equal(a.Definition.Properties, []string{"b"}) {
+		t.Errorf("x/a is %+v", a)
+	}
+	write("tools/x.json", `{"server":"x","tools":[{"name":"a","parameters":{},"inputSchema":{}}]}`)
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "which mean the same") {
+		t.Errorf("error %v", err)
+	}
+}

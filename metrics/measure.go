@@ -61,6 +61,7 @@ const (
 	perAbsent   = "absent intents"
 	perChange   = "sessions with such a change"
 	perNonEmpty = "sessions with tools"
+	perContext  = "sessions of known context"
 )
 
 // Measures returns every measure of the package, in the order in which figures are given.
@@ -148,6 +149,17 @@ func surfaceRules() []rule {
 					return 0, false
 				}
 				return float64(100*(int64(p.EagerTokens)-int64(p.SurfaceTokens))) / float64(p.EagerTokens), true
+			},
+		},
+		{
+			Measure: Measure{"over_context", "share", Lower, share(), perContext,
+				"share of sessions whose tools array alone is larger than the model's context, so that it could not be sent"},
+			ofSession: func(p played) (float64, bool) {
+				over := 0.0
+				if p.SurfaceTokens > p.ContextLength {
+					over = 1
+				}
+				return over, p.ContextLength > 0
 			},
 		},
 		tokens("visible_tokens", Lower, counted(), "part of surface_tokens: the tools that stand on it with their schemas, mean",

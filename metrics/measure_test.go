@@ -53,3 +53,24 @@ func TestRange(t *testing.T) {
 		t.Error("0..1 has the wrong members")
 	}
 }
+
+// TestOverContext counts the sessions whose tools array cannot be sent; one of
+// unknown context is not among them.
+func TestOverContext(t *testing.T) {
+	a := metrics.NewAccumulator()
+	for i, s := range []metrics.SessionArm{
+		{SurfaceTokens: 101, ContextLength: 100},
+		{SurfaceTokens: 100, ContextLength: 100},
+		{SurfaceTokens: 1000},
+	} {
+		s.SessionID, s.Arm, s.EagerTokens = string(rune('a'+i)), metrics.EagerArm, s.SurfaceTokens
+		if err := a.Add(metrics.Observations{Arms: []metrics.SessionArm{s}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range a.Figures() {
+		if f.Measure == "over_context" && (f.Value != 0.5 || f.N != 2) {
+			t.Errorf("over_context %v of %d, want 0.5 of 2", f.Value, f.N)
+		}
+	}
+}

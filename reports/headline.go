@@ -22,6 +22,10 @@ func headline(s Summary, figures figureIndex) string {
 			number(surface.Value, 0))
 	}
 	sentences := []string{schemaSentence(arm, figures), sessionSentence(s, arm, figures), callSentence(arm, figures)}
+	if over := figures.get(measureOverContext, metrics.EagerArm); over != nil && over.Value > 0 {
+		sentences = append(sentences, fmt.Sprintf("In %s%% of the sessions %s's tools alone are larger than the context, and could not be sent at all.",
+			number(100*over.Value, 1), metrics.EagerArm))
+	}
 	if s.Sessions < smallRun {
 		sentences = append(sentences, fmt.Sprintf("This rests on %s only.", counted(s.Sessions, "session")))
 	}

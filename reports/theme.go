@@ -21,12 +21,15 @@ type theme struct {
 	dense bool
 }
 
+// measureOverContext is the measure that the headline warns with.
+const measureOverContext = "over_context"
+
 // themes are all tables, in the order in which they are printed.
 func themes() []theme {
 	return []theme{
 		{
 			title: "Schema tokens", about: "the tools array of a session's first request", benchmark: "Surface",
-			measures: []string{"surface_tokens", "visible_tokens", "bridge_tokens", "listing_tokens", "eager_tokens", "saved_tokens", "saved_pct"},
+			measures: []string{"surface_tokens", "visible_tokens", "bridge_tokens", "listing_tokens", "eager_tokens", "saved_tokens", "saved_pct", measureOverContext},
 		},
 		{
 			title: "Session tokens", about: "all requests of a session, with history", benchmark: "Session",
@@ -35,6 +38,7 @@ func themes() []theme {
 		{
 			title: "Cold calls", about: "how deferred tools are reached, and what the way costs", benchmark: "Calls",
 			measures: []string{"searches", metrics.MeasureExtraRequests, metrics.MeasureLostRate, "cold_calls", "path_*"},
+			byClass:  metrics.MeasureLostRate,
 			dense:    true,
 		},
 		{

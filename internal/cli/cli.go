@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/toolgauge/toolgauge/internal/provenance"
 )
 
 // Exit statuses, the same for every command.
@@ -101,6 +103,8 @@ var errSilent = errors.New("")
 // once, on stderr, as "program: error" with its hint on a line of its own. What
 // has no status of its own is a mistake in how the command was called.
 func Execute(ctx context.Context, env Env, root *cobra.Command) int {
+	root.Version = provenance.Current().ToolVersion
+	root.InitDefaultVersionFlag()
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)

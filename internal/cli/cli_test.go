@@ -112,7 +112,8 @@ Verbs:
   test         Test a thing
 
 Flags:
-  -h, --help   help for program
+  -h, --help      help for program
+  -v, --version   version for program
 
 program VERB --help says more about a verb.
 `
