@@ -14,25 +14,30 @@ const editMark = "Updated: "
 // disturb judges stability: first the same tools registered in other orders,
 // then one change at a time to the last of these registries. Which tool and
 // which server change is drawn from the session's stream, the same for all arms.
-func (p *Player) disturb(st *stage, rows []metrics.SessionArm) {
+// An error means that a change could not be made: a surface that was not compared
+// must not pass for one that held.
+func (p *Player) disturb(st *stage, rows []metrics.SessionArm) error {
 	whole := st.assemble()
 	for i := range rows {
 		rows[i].ByteIdentical = true
 	}
 	for range p.options.Repeats - 1 {
-		if p.fill(st) != nil {
-			return
+		if err := p.fill(st); err != nil {
+			return err
 		}
 		for i, s := range st.assemble() {
 			rows[i].ByteIdentical = rows[i].ByteIdentical && sameSurface(whole[i], s)
 		}
 	}
 	if tool := st.drawTool(p); tool != nil {
-		p.changeTool(st, tool, whole, rows)
+		if err := p.changeTool(st, tool, whole, rows); err != nil {
+			return err
+		}
 	}
 	if server := st.drawServer(); server != "" {
-		p.changeServer(st, server, whole, rows)
+		return p.changeServer(st, server, whole, rows)
 	}
+	return nil
 }
 
 // drawTool picks one of the session's deferrable tools.
@@ -60,10 +65,13 @@ func (st *stage) drawServer() string {
 
 // changeTool removes a tool, brings it back edited, and restores it. A tool
 // added is the removal seen from the other side.
-func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.Definition, rows []metrics.SessionArm) {
+func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
 	edited, err := p.edit(tool)
-	if err != nil || st.registry.Deregister(tool.Definition.Name, "") != nil {
-		return
+	if err != nil {
+		return err
+	}
+	if err := st.registry.Deregister(tool.Definition.Name, ""); err != nil {
+		return err
 	}
 	for i, without := range st.assemble() {
 		counter := p.arms[i].counter
@@ -72,13 +80,13 @@ func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.De
 	}
 	registration := p.registrations[tool]
 	registration.Definition = edited
-	if st.registry.Register(registration) != nil {
-		return
+	if err := st.registry.Register(registration); err != nil {
+		return err
 	}
 	for i, changed := range st.assemble() {
 		rows[i].Retained.DescriptionEdited = share(p.arms[i].counter.retained(whole[i], changed))
 	}
-	_ = st.registry.Register(p.registrations[tool])
+	return st.registry.Register(p.registrations[tool])
 }
 
 // edit returns the edited definition of a tool, the same one each time: the memos
@@ -97,15 +105,18 @@ func (p *Player) edit(tool *corpus.Tool) (*registry.Definition, error) {
 
 // changeServer disconnects a server; connecting it is the same seen from the
 // other side.
-func (p *Player) changeServer(st *stage, server string, whole [][]*registry.Definition, rows []metrics.SessionArm) {
+func (p *Player) changeServer(st *stage, server string, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
 	for _, t := range p.bySource[server] {
-		_ = st.registry.Deregister(t.Definition.Name, "")
+		if err := st.registry.Deregister(t.Definition.Name, ""); err != nil {
+			return err
+		}
 	}
 	for i, without := range st.assemble() {
 		counter := p.arms[i].counter
 		rows[i].Retained.ServerDisconnected = share(counter.retained(whole[i], without))
 		rows[i].Retained.ServerConnected = share(counter.retained(without, whole[i]))
 	}
+	return nil
 }
 
 func share(f float64) *float64 { return &f }

@@ -208,7 +208,9 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 		out.Searches = append(out.Searches, play.searches...)
 		out.Surfaces = append(out.Surfaces, play.surface)
 	}
-	p.disturb(st, out.Arms)
+	if err := p.disturb(st, out.Arms); err != nil {
+		return out, fmt.Errorf("session %s: stability: %w", s.SessionID, err)
+	}
 	return out, nil
 }
 

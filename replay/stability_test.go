@@ -84,7 +84,9 @@ func TestOrderThatShowsIsNotByteIdentical(t *testing.T) {
 				for i := range rows {
 					rows[i].Arm = p.arms[i].Name
 				}
-				p.disturb(st, rows)
+				if err := p.disturb(st, rows); err != nil {
+					t.Fatal(err)
+				}
 				all = append(all, metrics.Observations{Arms: rows})
 			}
 			for arm, figure := range byteIdentical(t, all) {
@@ -123,5 +125,20 @@ func TestNothingToDisturb(t *testing.T) {
 		if row.Retained != (metrics.Retained{}) || !row.ByteIdentical {
 			t.Errorf("%s: identical %v, retained %+v", row.Arm, row.ByteIdentical, row.Retained)
 		}
+	}
+}
+
+// A registry that cannot be filled again was not compared, and does not pass for
+// one that held.
+func TestDisturbReportsWhatFails(t *testing.T) {
+	tiny := loadCorpus(t, tinyFiles)
+	p := newPlayer(t, Options{Corpus: tiny, Arms: DefaultArms()})
+	st, err := p.stage(tinySession(tiny, asks("x", saysTable)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.registrations[st.tools[0]] = registry.Registration{}
+	if err := p.disturb(st, make([]metrics.SessionArm, len(p.arms))); err == nil {
+		t.Error("no error")
 	}
 }

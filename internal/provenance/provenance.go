@@ -90,18 +90,6 @@ func FileSHA256(path string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// shortLength is the number of hex digits that tell configurations apart in a name that people type.
-const shortLength = 8
-
-// ConfigHash is the start of [ConfigSHA256], 8 hex digits: short enough for the name of a folder.
-func ConfigHash(config any) (string, error) {
-	full, err := ConfigSHA256(config)
-	if err != nil {
-		return "", err
-	}
-	return full[:shortLength], nil
-}
-
 // ConfigSHA256 returns the SHA-256, in hex, of the canonical JSON of a configuration: compact, object keys sorted by
 // bytes, numbers as encoding/json writes them. The order of a struct's fields or of a map's keys has no say in it, so
 // that moving a field keeps the hash. It fails on what JSON cannot hold.

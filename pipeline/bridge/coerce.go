@@ -11,16 +11,6 @@ import (
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
 
-// Coerce repairs arguments that a model wrote in the wrong JSON type, where the
-// schema says what was meant: "42" for an integer, "true" for a boolean, JSON
-// text for an array or an object, one value for an array of them, "null" where
-// null is allowed, and the same inside nested objects and arrays. Whatever cannot
-// be repaired stays as it is; inf and nan stay text, since JSON has no such
-// numbers.
-func Coerce(arguments, schema json.RawMessage) json.RawMessage {
-	return ReadTypes(schema).Coerce(arguments)
-}
-
 // Types is what coercion knows of a schema: the JSON types of each value. Nil
 // stands for a schema that says nothing.
 type Types struct {
@@ -51,7 +41,12 @@ func ReadTypes(schema json.RawMessage) *Types {
 	return t
 }
 
-// Coerce repairs a JSON object of arguments; see the function of that name.
+// Coerce repairs arguments that a model wrote in the wrong JSON type, where the
+// schema says what was meant: "42" for an integer, "true" for a boolean, JSON
+// text for an array or an object, one value for an array of them, "null" where
+// null is allowed, and the same inside nested objects and arrays. Whatever cannot
+// be repaired stays as it is; inf and nan stay text, since JSON has no such
+// numbers.
 func (t *Types) Coerce(object json.RawMessage) json.RawMessage {
 	if t == nil || len(t.properties) == 0 {
 		return object

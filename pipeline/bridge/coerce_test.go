@@ -76,7 +76,7 @@ func TestCoerce(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			schema := json.RawMessage(`{"type":"object","properties":{"v":` + row.schema + `}}`)
-			got := bridge.Coerce(json.RawMessage(`{"v":`+row.in+`,"other":"42"}`), schema)
+			got := coerce(json.RawMessage(`{"v":`+row.in+`,"other":"42"}`), schema)
 			if want := `{"v":` + row.want + `,"other":"42"}`; string(got) != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
@@ -88,13 +88,13 @@ func TestCoerce(t *testing.T) {
 func TestCoerceWithoutASchema(t *testing.T) {
 	const in = `{"v" : "42"}`
 	for _, schema := range []string{"", "null", "[]", "{", `{"type":"object"}`, `{"properties":[]}`, `{"properties":{}}`} {
-		if got := bridge.Coerce(json.RawMessage(in), json.RawMessage(schema)); string(got) != in {
+		if got := coerce(json.RawMessage(in), json.RawMessage(schema)); string(got) != in {
 			t.Errorf("schema %q: %s", schema, got)
 		}
 	}
 	schema := json.RawMessage(`{"properties":{"v":{"type":"integer"}}}`)
 	for _, in := range []string{"", "null", "[1]", `"text"`, `{"v":`} {
-		if got := bridge.Coerce(json.RawMessage(in), schema); string(got) != in {
+		if got := coerce(json.RawMessage(in), schema); string(got) != in {
 			t.Errorf("arguments %q became %q", in, got)
 		}
 	}
@@ -115,8 +115,8 @@ func FuzzCoerce(f *testing.F) {
 		if !json.Valid([]byte(arguments)) || !json.Valid([]byte(schema)) || !strings.HasPrefix(arguments, "{") {
 			return
 		}
-		once := bridge.Coerce(json.RawMessage(arguments), json.RawMessage(schema))
-		twice := bridge.Coerce(once, json.RawMessage(schema))
+		once := coerce(json.RawMessage(arguments), json.RawMessage(schema))
+		twice := coerce(once, json.RawMessage(schema))
 		if !json.Valid(once) || string(once) != string(twice) {
 			t.Fatalf("once %s, twice %s", once, twice)
 		}
@@ -130,4 +130,9 @@ func FuzzCoerce(f *testing.F) {
 			}
 		}
 	})
+}
+
+// coerce repairs arguments by a schema that is read for this one call.
+func coerce(arguments, schema json.RawMessage) json.RawMessage {
+	return bridge.ReadTypes(schema).Coerce(arguments)
 }

@@ -90,8 +90,8 @@ func ExampleParseConfig() {
 	// listing: fulll is not usable; auto used
 }
 
-func ExampleCoerce() {
+func ExampleTypes_Coerce() {
 	schema := json.RawMessage(`{"properties":{"limit":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}},"note":{"type":"string"}}}`)
-	fmt.Println(string(bridge.Coerce(json.RawMessage(`{"limit":"1e3","tags":"urgent","note":"42"}`), schema)))
+	fmt.Println(string(bridge.ReadTypes(schema).Coerce(json.RawMessage(`{"limit":"1e3","tags":"urgent","note":"42"}`))))
 	// Output: {"limit":1000,"tags":["urgent"],"note":"42"}
 }

@@ -27,8 +27,9 @@ const (
 	FormNone Form = "none"
 )
 
-// Tier is how much a surface tells of deferred tools: 0 nothing is deferred,
-// 1 tools are named (in part, where the form is mixed 2), 2 sources at most.
+// tier is how much a surface with deferred tools tells of them: 1 where the
+// listing names tools, all or some; 2 where it names sources at most. (A surface
+// without deferred tools has tier 0.)
 func (f Form) tier() int {
 	if f == FormGroups || f == FormNone {
 		return 2

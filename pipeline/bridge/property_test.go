@@ -303,8 +303,8 @@ func TestCoerceKeepsWhatIsValid(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		once := bridge.Coerce(arguments, schema)
-		if twice := bridge.Coerce(once, schema); string(twice) != string(once) {
+		once := coerce(arguments, schema)
+		if twice := coerce(once, schema); string(twice) != string(once) {
 			rt.Fatalf("schema %s: %s, then %s, then %s", schema, arguments, once, twice)
 		}
 		var after any
