@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,9 +53,14 @@ func TestImportIsLinear(t *testing.T) {
 			}
 			small, large := text(tools), text(growth*tools)
 			spent(1, small)
-			if ratio := float64(spent(1, large)) / float64(spent(growth, small)); ratio > growth/2 {
-				t.Errorf("%d times the text takes %.1f times as long as %d readings of it", growth, ratio, growth)
+			ratio := math.Inf(1)
+			for range 3 { // of several tries the least disturbed
+				ratio = min(ratio, float64(spent(1, large))/float64(spent(growth, small)))
+				if ratio <= growth/2 {
+					return
+				}
 			}
+			t.Errorf("%d times the text takes %.1f times as long as %d readings of it", growth, ratio, growth)
 		})
 	}
 }
