@@ -103,8 +103,10 @@ func (c *Counter) Tokens(measure int) int {
 
 // Prefix returns the measure and the length in bytes of the longest
 // prefix of text that ends at a pre-token boundary of text and has at most
-// n bytes; for chars4, at a code point's. The rest, text[bytes:], measures
-// Measure(text) − measure, and Prefix can go on in it.
+// n bytes; for chars4, at a code point's. The measure is that of the prefix
+// within text, where blanks at its end may be cut otherwise than alone. The
+// rest, text[bytes:], measures Measure(text) − measure, and Prefix can go on
+// in it.
 func (c *Counter) Prefix(text string, n int) (measure, bytes int) {
 	switch {
 	case n >= len(text):
