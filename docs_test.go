@@ -7,14 +7,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
 var update = flag.Bool("update", false, "rewrite generated parts of the documents")
 
-// TestMeasuresTable holds the table of docs/measures.md to the code's own.
-func TestMeasuresTable(t *testing.T) {
-	const file, begin, end = "docs/measures.md", "<!-- generated: measures -->\n", "<!-- end -->"
+// checkGenerated holds the part of a document between "<!-- generated: NAME -->" and
+// the next "<!-- end -->" to what it should be, or rewrites it.
+func checkGenerated(t *testing.T, file, name, want string) {
+	t.Helper()
+	begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -22,8 +26,22 @@ func TestMeasuresTable(t *testing.T) {
 	head, rest, ok := strings.Cut(string(text), begin)
 	shown, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("%s has no generated part", file)
+		t.Fatalf("%s has no generated part %q", file, name)
 	}
+	if shown == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the part %q of %s is not what it should be (-document +should be):\n%s\nhint: go test . -run %s -update",
+			name, file, cmp.Diff(strings.Split(shown, "\n"), strings.Split(want, "\n")), t.Name())
+	}
+	if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMeasuresTable holds the table of docs/measures.md to the code's own.
+func TestMeasuresTable(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| measure | unit | better | range | population | definition |\n|---|---|---|---|---|---|\n")
 	for _, m := range metrics.Measures() {
@@ -33,13 +51,5 @@ func TestMeasuresTable(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.Unit, better, m.Range, m.Population, m.Definition)
 	}
-	if shown == table.String() {
-		return
-	}
-	if !*update {
-		t.Fatalf("the table of %s differs from the code's measures\nhint: go test . -run TestMeasuresTable -update", file)
-	}
-	if err := os.WriteFile(file, []byte(head+begin+table.String()+end+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	checkGenerated(t, "docs/measures.md", "measures", table.String())
 }

@@ -11,16 +11,29 @@ import (
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
+	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
-// variants are the variants of the bridge that the pipeline has.
-var variants = [...]string{"july"}
+// retrieverOf names the retriever that a variant searches with.
+func retrieverOf(v bridge.Variant) string {
+	if v == bridge.September {
+		return "bm25-gated"
+	}
+	return "bm25"
+}
+
+// septemberDefer are the core tools that the recorded September system defers by itself; a corpus has a list of its own.
+var septemberDefer = []string{
+	"annotate_preview", "apply_layout", "close_terminal", "computer_use", "cronjob_manage", "desktop_preview",
+	"desktop_project", "drive_preview", "focus_pane", "gui_tour", "image_generate", "process_manage", "read_terminal",
+	"read_window_below", "session_search", "setup_mcp", "show_tip", "todo_list",
+}
 
 // bridgeCase is a catalog and the bridge's decisions about it. config, parameters, arguments and the values of requests
 // are content: the pipeline is given them as they stand.
 type bridgeCase struct {
 	ID            string          `json:"id"`
-	Variant       string          `json:"variant"`
+	Variant       bridge.Variant  `json:"variant"`
 	Tools         []toolVector    `json:"tools"`
 	Config        json.RawMessage `json:"config"`
 	ContextLength *int            `json:"context_length"` // null: unknown
@@ -56,6 +69,8 @@ type configWant struct {
 	MaxSearchLimit     int     `json:"max_search_limit"`
 	Listing            string  `json:"listing"`
 	ListingMaxTokens   int     `json:"listing_max_tokens"`
+	// DeferTools is the effective defer list, sorted: September's alone.
+	DeferTools *[]string `json:"defer_tools,omitempty"`
 }
 
 type assemblyWant struct {
@@ -86,7 +101,9 @@ type tokenizeWant struct {
 	Out []string `json:"out"`
 }
 
-// searchWant is one tool_search. A refused one needs nothing but its request and error; any other has all the rest.
+// searchWant is one tool_search. A refused one needs nothing but its request and error; any other has all the rest that
+// its variant records: the sources of the matches in July, what the retriever made of the query in September. A query
+// without tokens has nothing of the latter.
 type searchWant struct {
 	Request        searchRequest    `json:"request"`
 	Error          bool             `json:"error,omitempty"`
@@ -94,12 +111,18 @@ type searchWant struct {
 	Matches        *[]string        `json:"matches,omitempty"`
 	Sources        *[][]string      `json:"sources,omitempty"`
 	BM25           *[]rawjson.Field `json:"bm25,omitempty"`
+	Tokens         *[]string        `json:"tokens,omitempty"`
+	Gate           *string          `json:"gate,omitempty"`
+	Answerable     *[]string        `json:"answerable,omitempty"` // sorted
+	RequiredTerms  *int             `json:"required_terms,omitempty"`
 }
 
-// searchRequest names the arguments that tool_search takes, so that a vector cannot rest on one that it does not.
+// searchRequest names the arguments that tool_search takes, so that a vector cannot rest on one that it does not: query
+// in July, queries in September, which is one text here.
 type searchRequest struct {
-	Query json.RawMessage `json:"query,omitempty"`
-	Limit json.RawMessage `json:"limit,omitempty"`
+	Query   json.RawMessage `json:"query,omitempty"`
+	Queries json.RawMessage `json:"queries,omitempty"`
+	Limit   json.RawMessage `json:"limit,omitempty"`
 }
 
 type describeWant struct {
@@ -142,14 +165,16 @@ func variantFault(v vector) []Difference {
 	if variant == "" { // missing or no text: the strict reader says so
 		return nil
 	}
-	for _, known := range variants {
-		if variant == known {
+	var known []string
+	for _, v := range bridge.Variants() {
+		if variant == string(v) {
 			return nil
 		}
+		known = append(known, string(v))
 	}
 	return []Difference{{
 		Path:  "variant",
-		Fault: fmt.Sprintf("unknown variant %q; the known ones are: %s", variant, strings.Join(variants[:], ", ")),
+		Fault: fmt.Sprintf("unknown variant %q; the known ones are: %s", variant, strings.Join(known, ", ")),
 	}}
 }
 
@@ -161,8 +186,9 @@ func (c *bridgeCase) shapeFaults() []Difference {
 			s.fault(join(index("want.listings", i), "chars"), "missing")
 		}
 	}
+	s.variantField("want.config.defer_tools", c.Variant, bridge.September, c.Want.Config.DeferTools != nil, true)
 	for i, w := range c.Want.Search {
-		w.shapeFaults(&s, index("want.search", i))
+		w.shapeFaults(&s, index("want.search", i), c.Variant)
 	}
 	for i, w := range c.Want.Calls {
 		w.shapeFaults(&s, index("want.calls", i))
@@ -170,19 +196,38 @@ func (c *bridgeCase) shapeFaults() []Difference {
 	return s.faults
 }
 
-func (w searchWant) shapeFaults(s *strict, path string) {
+// variantField refuses a field of another variant, and one that is missing where its own variant requires it.
+func (s *strict) variantField(path string, variant, of bridge.Variant, present, required bool) {
+	switch {
+	case variant != of && present:
+		s.fault(path, "is a field of the variant %s, not of %s", of, variant)
+	case variant == of && !present && required:
+		s.fault(path, "missing")
+	}
+}
+
+func (w searchWant) shapeFaults(s *strict, path string, variant bridge.Variant) {
+	if !w.Error {
+		for _, f := range []struct {
+			name    string
+			present bool
+		}{{"total_available", w.TotalAvailable != nil}, {"matches", w.Matches != nil}, {"bm25", w.BM25 != nil}} {
+			if !f.present {
+				s.fault(join(path, f.name), "missing")
+			}
+		}
+	}
+	s.variantField(path+".request.query", variant, bridge.July, w.Request.Query != nil, false)
+	s.variantField(path+".request.queries", variant, bridge.September, w.Request.Queries != nil, false)
+	s.variantField(path+".sources", variant, bridge.July, w.Sources != nil, !w.Error)
+	read := w.Tokens != nil || w.Gate != nil || w.Answerable != nil || w.RequiredTerms != nil
 	for _, f := range []struct {
 		name    string
 		present bool
 	}{
-		{"total_available", w.TotalAvailable != nil},
-		{"matches", w.Matches != nil},
-		{"sources", w.Sources != nil},
-		{"bm25", w.BM25 != nil},
+		{"tokens", w.Tokens != nil}, {"gate", w.Gate != nil}, {"answerable", w.Answerable != nil}, {"required_terms", w.RequiredTerms != nil},
 	} {
-		if !f.present && !w.Error {
-			s.fault(join(path, f.name), "missing")
-		}
+		s.variantField(join(path, f.name), variant, bridge.September, f.present, read)
 	}
 	if w.BM25 == nil {
 		return
@@ -216,8 +261,10 @@ func (w callWant) shapeFaults(s *strict, path string) {
 type stage struct {
 	vector      *bridgeCase
 	registry    *registry.Registry
+	retriever   search.Retriever
 	bridge      *bridge.Bridge
 	config      bridge.Config
+	deferred    []string // core tools that the settings defer
 	context     int
 	definitions []*registry.Definition // in the vector's order
 	deferrable  []*registry.Definition
@@ -245,11 +292,18 @@ func (r *runner) stage(c *bridgeCase) (*stage, []Difference) {
 	if err != nil {
 		faults.fault("config", "%s", firstLine(err))
 	}
-	s.config, _ = bridge.ParseConfig(raw)
+	s.config, _ = c.Variant.ParseConfig(raw)
 	if c.ContextLength != nil {
 		s.context = *c.ContextLength
 	}
-	s.bridge = bridge.New(bridge.Options{Core: r.corpus.Toolsets.IsCore, Catalog: s.registry, Retriever: r.retriever})
+	if s.retriever, err = r.retriever(c.Variant); err != nil {
+		faults.fault("variant", "%s", firstLine(err))
+		return s, faults.faults
+	}
+	s.deferred = s.config.DeferNames(septemberDefer)
+	s.bridge = bridge.New(bridge.Options{
+		Variant: c.Variant, Defer: s.deferred, Core: r.corpus.Toolsets.IsCore, Catalog: s.registry, Retriever: s.retriever,
+	})
 	_, s.deferrable = s.bridge.Classify(s.definitions)
 	s.scope = s.bridge.Scope(s.definitions, s.config)
 	return s, faults.faults

@@ -10,7 +10,6 @@ import (
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
-	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
 // departureNote tells people what the contract's stated departure is.
@@ -57,7 +56,7 @@ func (b *bridgeChecker) check(v vector) {
 	for i, w := range c.Want.Calls {
 		s.checkCall(b.tally, index("want.calls", i), w)
 	}
-	checkTexts(b.tally, c.Want)
+	s.checkTexts(b.tally)
 }
 
 // checkSurface compares settings, classification and assembly.
@@ -71,6 +70,9 @@ func (s *stage) checkSurface(t *tally) {
 	c.equal("want.config.max_search_limit", want.Config.MaxSearchLimit, s.config.MaxSearchLimit)
 	c.equal("want.config.listing", want.Config.Listing, s.config.Listing)
 	c.equal("want.config.listing_max_tokens", want.Config.ListingMaxTokens, s.config.ListingMaxTokens)
+	if want.Config.DeferTools != nil {
+		c.names("want.config.defer_tools", *want.Config.DeferTools, s.deferred)
+	}
 	t.decide("config", c)
 
 	visible, deferrable := s.bridge.Classify(s.definitions)
@@ -132,133 +134,14 @@ func (s *stage) compareListing(c *comparison, path string, want listingWant, bud
 	c.equal(path+".text", text, got.Text)
 }
 
-// found is a tool_search result as a model reads it.
-type found struct {
-	Query          string  `json:"query"`
-	TotalAvailable int     `json:"total_available"`
-	Matches        []match `json:"matches"`
-}
-
-type match struct {
-	Name        string `json:"name"`
-	Source      string `json:"source"`
-	SourceName  string `json:"source_name"`
-	Description string `json:"description"`
-}
-
-func (s *stage) checkSearch(t *tally, path string, want searchWant) {
-	result, _ := s.scope.ToolSearch(arguments(want.Request))
-	var c comparison
-	c.equal(path+".error", want.Error, result.Failed)
-	if !result.Failed && !want.Error {
-		s.compareFound(&c, path, want, result.Text)
-	}
-	if want.Error {
-		s.compareRefused(&c, path, want)
-	}
-	t.decide("search", c)
-
-	if want.BM25 != nil {
-		c = nil
-		s.compareScores(&c, path+".bm25", *want.BM25, query(want.Request))
-		t.decide("bm25", c)
-	}
-}
-
-// compareRefused holds what else a refusal's vector says: there is a catalog, and nothing of it was found.
-func (s *stage) compareRefused(c *comparison, path string, want searchWant) {
-	if want.TotalAvailable != nil {
-		c.equal(path+".total_available", *want.TotalAvailable, s.scope.Len())
-	}
-	if want.Matches != nil {
-		c.names(path+".matches", *want.Matches, nil)
-	}
-	if want.Sources != nil {
-		c.equal(path+".sources", append([][]string{}, *want.Sources...), [][]string{})
-	}
-}
-
-func (s *stage) compareFound(c *comparison, path string, want searchWant, text string) {
-	var got found
-	var reader strict
-	reader.decode(path, json.RawMessage(text), &got)
-	if len(reader.faults) > 0 {
-		*c = append(*c, reader.faults...)
-		return
-	}
-	names, sources := []string{}, [][]string{}
-	for _, m := range got.Matches {
-		names = append(names, m.Name)
-		sources = append(sources, []string{m.Source, m.SourceName})
-	}
-	c.equal(path+".total_available", *want.TotalAvailable, got.TotalAvailable)
-	c.names(path+".matches", *want.Matches, names)
-	c.equal(path+".sources", append([][]string{}, *want.Sources...), sources)
-}
-
-// compareScores compares every positive score of the index, not only those within the limit. Hits by substring bear no
-// score of the formula, so they are none of these.
-func (s *stage) compareScores(c *comparison, path string, want []rawjson.Field, query string) {
-	scores := make(map[string][]float64)
-	var order []string
-	index := s.scope.Index()
-	hits := index.Search(nil, query, index.Len())
-	// All hits are of one sort: by the formula, or by substring where that finds none.
-	if len(hits) > 0 && !scored(index, query, hits[0]) {
-		hits = nil
-	}
-	for _, hit := range hits {
-		name := s.scope.Tools()[hit.Doc].Name
-		if scores[name] == nil {
-			order = append(order, name)
-		}
-		scores[name] = append(scores[name], hit.Score)
-	}
-	seen := make(map[string]bool, len(want))
-	for _, w := range want {
-		seen[w.Key] = true
-		var score float64
-		if err := json.Unmarshal(w.Value, &score); err != nil {
-			c.fault(join(path, w.Key), "is no number")
-			continue
-		}
-		// Of tools with one name the vector can hold one score only.
-		if !slices.ContainsFunc(scores[w.Key], func(got float64) bool { return isClose(score, got) }) {
-			*c = append(*c, Difference{Path: join(path, w.Key), Want: w.Value, Got: firstScore(scores[w.Key])})
-		}
-	}
-	for _, name := range order {
-		if !seen[name] {
-			*c = append(*c, Difference{Path: join(path, name), Want: show(nil), Got: firstScore(scores[name])})
-		}
-	}
-}
-
-// scored tells a hit by the formula from one by substring.
-func scored(index search.Index, query string, hit search.Hit) bool {
-	return slices.ContainsFunc(index.Explain(query, hit.Doc), func(c search.Contribution) bool { return c.Score != 0 })
-}
-
-func firstScore(scores []float64) json.RawMessage {
-	if len(scores) == 0 {
-		return show(nil)
-	}
-	return show(scores[0])
-}
-
-// query is a request's query as the retriever gets it; what is no text has none.
-func query(r searchRequest) string {
-	var text string
-	if json.Unmarshal(r.Query, &text) != nil {
-		return string(r.Query)
-	}
-	return text
-}
-
 func (s *stage) checkDescribe(t *tally, path string, want describeWant) {
-	result := s.scope.ToolDescribe([]rawjson.Field{{Key: "name", Value: want.Name}})
+	argument := "name"
+	if s.vector.Variant == bridge.September {
+		argument = "names"
+	}
+	_, described := s.scope.ToolDescribe([]rawjson.Field{{Key: argument, Value: want.Name}})
 	var c comparison
-	c.equal(path+".ok", want.OK, !result.Failed)
+	c.equal(path+".ok", want.OK, len(described) > 0)
 	t.decide("describe", c)
 }
 
@@ -299,12 +182,12 @@ func (s *stage) call(args []rawjson.Field) outcome {
 	inScope, blocked := true, false
 	if refusal != nil {
 		switch refusal.Class {
-		case bridge.ClassNotInScope, bridge.ClassMissingRequired:
+		case bridge.ClassNotInScope, bridge.ClassMissingRequired, bridge.ClassInvalidArguments:
 			// The vector has the call as resolved and the two later checks apart.
 			call, _ = s.bridge.Unwrap(args)
 			inScope = refusal.Class != bridge.ClassNotInScope
 			entry, _ := s.registry.Entry(call.Name)
-			blocked = bridge.MissingRequired(entry.Definition, call.Arguments) != nil
+			blocked = s.bridge.CheckArguments(entry.Definition, call.Arguments) != nil
 		default:
 			class := string(refusal.Class)
 			return outcome{arguments: json.RawMessage("null"), errorClass: &class}
@@ -339,15 +222,16 @@ func isBlank(raw json.RawMessage) bool {
 }
 
 // checkTexts compares what needs no catalog.
-func checkTexts(t *tally, want bridgeWant) {
-	for i, w := range want.ShortDesc {
+func (s *stage) checkTexts(t *tally) {
+	for i, w := range s.vector.Want.ShortDesc {
 		var c comparison
-		c.equal(index("want.short_desc", i)+".out", w.Out, bridge.ShortDescription(w.In))
+		c.equal(index("want.short_desc", i)+".out", w.Out, s.vector.Variant.ShortDescription(w.In))
 		t.decide("short_desc", c)
 	}
-	for i, w := range want.Tokenize {
+	empty := s.retriever.Index(nil)
+	for i, w := range s.vector.Want.Tokenize {
 		var c comparison
-		c.names(index("want.tokenize", i)+".out", w.Out, search.Tokenize(w.In))
+		c.names(index("want.tokenize", i)+".out", w.Out, tokens(empty.Explain(w.In, 0)))
 		t.decide("tokenize", c)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"os"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
@@ -85,24 +86,37 @@ func Run(o Options, files ...string) (*Report, error) {
 
 // runner is what all files of a run share.
 type runner struct {
-	corpus    *corpus.Corpus
-	retriever search.Retriever
-	shown     int
+	corpus *corpus.Corpus
+	// retrievers are those that were needed so far.
+	retrievers map[bridge.Variant]search.Retriever
+	shown      int
 }
 
 func newRunner(o Options) (*runner, error) {
-	r := &runner{corpus: o.Corpus, shown: o.Shown}
+	r := &runner{corpus: o.Corpus, retrievers: make(map[bridge.Variant]search.Retriever), shown: o.Shown}
 	if r.shown == 0 {
 		r.shown = defaultShown
 	}
-	var err error
 	if r.corpus == nil {
+		var err error
 		if r.corpus, err = corpus.Embedded(); err != nil {
 			return nil, err
 		}
 	}
-	r.retriever, err = search.New("bm25")
-	return r, err
+	return r, nil
+}
+
+// retriever returns what a variant searches with.
+func (r *runner) retriever(v bridge.Variant) (search.Retriever, error) {
+	if known, ok := r.retrievers[v]; ok {
+		return known, nil
+	}
+	retriever, err := search.New(retrieverOf(v))
+	if err != nil {
+		return nil, err
+	}
+	r.retrievers[v] = retriever
+	return retriever, nil
 }
 
 // replay runs the vectors of one file.

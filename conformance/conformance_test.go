@@ -86,6 +86,8 @@ func TestRecordedVectors(t *testing.T) {
 	for name, want := range map[string]counts{
 		"bridge-july.jsonl": {"bridge", 60, 29, map[string]int{"config": 60, "visible": 60, "deferrable": 60, "assembly": 60, "listing": 60,
 			"listings": 360, "search": 540, "bm25": 540, "describe": 240, "calls": 300, "short_desc": 180, "tokenize": 60}},
+		"bridge-september.jsonl": {"bridge", 60, 0, map[string]int{"config": 60, "visible": 60, "deferrable": 60, "assembly": 60, "listing": 60,
+			"listings": 360, "search": 540, "bm25": 540, "describe": 240, "calls": 300, "short_desc": 180, "tokenize": 60}},
 		"toolsets.json": {"toolsets", 1, 0, map[string]int{"core": 1, "webhook_safe": 1, "names": 2, "toolsets": 57, "non_core": 57}},
 		"builtin-tools.json": {"builtin_tools", 81, 0, map[string]int{"names": 1, "toolset": 81, "core": 81, "async": 81, "max_result_size_chars": 81,
 			"requires_env": 81, "params": 81, "required": 81, "has_check": 81, "core_size": 1}},
@@ -98,8 +100,8 @@ func TestRecordedVectors(t *testing.T) {
 
 func TestOwnVectors(t *testing.T) {
 	for name, want := range map[string]counts{
-		"bridge.jsonl": {"bridge", 22, 3, map[string]int{"config": 22, "visible": 22, "deferrable": 22, "assembly": 22, "listing": 22,
-			"listings": 52, "search": 39, "bm25": 35, "describe": 15, "calls": 29, "short_desc": 13, "tokenize": 6}},
+		"bridge.jsonl": {"bridge", 23, 3, map[string]int{"config": 23, "visible": 23, "deferrable": 23, "assembly": 23, "listing": 23,
+			"listings": 53, "search": 46, "bm25": 41, "describe": 19, "calls": 40, "short_desc": 15, "tokenize": 7}},
 		"distributions.jsonl": {"distributions", 3, 0, map[string]int{"name": 3, "toolsets": 3, "sum": 3, "p_fallback": 3, "expected_size": 3}},
 		"sampling.jsonl":      {"sampling", 3, 0, map[string]int{"distribution": 3, "sample": 3}},
 	} {
@@ -117,12 +119,6 @@ func TestOwnVectors(t *testing.T) {
 
 // A variant that the pipeline lacks must fail every vector, and pass none.
 func TestUnknownVariantFails(t *testing.T) {
-	t.Run("recorded", func(t *testing.T) {
-		r := mustRun(t, Options{}, golden(t, "bridge-september.jsonl"))
-		if r.Passed != 0 || r.Failed != 60 {
-			t.Errorf("passed %d, failed %d; want 0, 60", r.Passed, r.Failed)
-		}
-	})
 	data := replaced(t, "testdata/bridge.jsonl", `"variant": "july"`, `"variant": "june"`)
 	f := replayed(t, Options{}, data)
 	k := f.Kinds[0]
@@ -130,7 +126,7 @@ func TestUnknownVariantFails(t *testing.T) {
 		t.Fatalf("first kind %s with %d failed", k.Kind, k.Failed)
 	}
 	d := k.Differences[0]
-	for _, part := range []string{`"june"`, "july"} {
+	for _, part := range []string{`"june"`, "july, september"} {
 		if !strings.Contains(d.Fault, part) {
 			t.Errorf("fault %q does not name %s", d.Fault, part)
 		}
@@ -197,6 +193,14 @@ func TestEachKindCanFail(t *testing.T) {
 		{"bridge.jsonl", `[1.5, {"deep"`, `[1.25, {"deep"`, "calls", "want.calls[18].arguments"},
 		{"bridge.jsonl", `"out": "One sentence."`, `"out": "One sentence"`, "short_desc", "want.short_desc[0].out"},
 		{"bridge.jsonl", `"out": ["n", "code"`, `"out": ["code"`, "tokenize", "want.tokenize[0].out"},
+		{"bridge.jsonl", `"defer_tools": ["memory", "todo"]`, `"defer_tools": ["todo"]`, "config", "want.config.defer_tools"},
+		{"bridge.jsonl", `"tokens": ["lane"]`, `"tokens": ["lanes"]`, "search", "want.search[0].tokens"},
+		{"bridge.jsonl", `"gate": "lane"`, `"gate": "card"`, "search", "want.search[0].gate"},
+		{"bridge.jsonl", `"answerable": ["a", "lane"]`, `"answerable": ["lane"]`, "search", "want.search[1].answerable"},
+		{"bridge.jsonl", `"required_terms": 2`, `"required_terms": 1`, "search", "want.search[2].required_terms"},
+		{"bridge.jsonl", `{"name": "memory", "ok": false}`, `{"name": "memory", "ok": true}`, "describe", "want.describe[2].ok"},
+		{"bridge.jsonl", `"queries": "gmail card"}, "total_available": 3`, `"queries": "gmail card"}, "total_available": 4`, "search", "want.search[4].total_available"},
+		{"bridge.jsonl", `{"in": "Is it so? Yes.", "out": "Is it so?"}`, `{"in": "Is it so? Yes.", "out": "Is it so"}`, "short_desc", "want.short_desc[0].out"},
 		{"distributions.jsonl", `"name": "minimal"`, `"name": "minimum"`, "name", "name"},
 		{"distributions.jsonl", `{"web": 90, "file": 60`, `{"file": 60, "web": 90`, "toolsets", "toolsets"},
 		{"distributions.jsonl", `"sum": 170`, `"sum": 171`, "sum", "sum"},

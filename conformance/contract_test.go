@@ -217,7 +217,7 @@ func TestScopeIsTheSession(t *testing.T) {
 			t.Errorf("%s: class %q, want %q", arguments, class, want)
 		}
 	}
-	if result := scope.ToolDescribe(args(`{"name":"outside"}`)); !result.Failed {
+	if result, _ := scope.ToolDescribe(args(`{"name":"outside"}`)); !result.Failed {
 		t.Errorf("describe: %s", result.Text)
 	}
 	result, matches := scope.ToolSearch(args(`{"query":"outside inside","limit":50}`))

@@ -137,7 +137,7 @@ func ownVectors(t *testing.T) map[string]json.RawMessage {
 		}
 		for i, v := range vectors {
 			switch id := stringField(v, "id"); {
-			case id == "four-tools", id == "refused-queries", file != "bridge.jsonl" && i == 1, file == "toolsets.json":
+			case id == "four-tools", id == "refused-queries", id == "september-core-tools", file != "bridge.jsonl" && i == 1, file == "toolsets.json":
 				own[strings.TrimSpace(file+" "+id)] = v.raw
 			}
 		}

@@ -236,6 +236,7 @@ func TestBadFolders(t *testing.T) {
 		{"toolset names an unknown tool", "toolsets.yaml", setsHead + "  - name: x\n    tools: [mcp__s__aa]", "c/toolsets.yaml:4:13: toolset \"x\" names unknown tool \"mcp__s__aa\"\nhint: did you mean \"mcp__s__a\"?"},
 		{"core names an unknown tool", "toolsets.yaml", "core: [mcp__s__a, nope]\n" + setsHead + "- name: x", "c/toolsets.yaml:1:19: core names unknown tool \"nope\"\nhint: did you mean \"mcp__s__a\"?"},
 		{"webhook_safe names an unknown tool", "toolsets.yaml", "webhook_safe: [web]\n" + setsHead + "- name: x", "c/toolsets.yaml:1:16: webhook_safe names unknown tool \"web\"\nhint: did you mean \"mcp__s__b\"?"},
+		{"defer names an unknown tool", "toolsets.yaml", "defer: [mcp__s__bb]\n" + setsHead + "- name: x", "c/toolsets.yaml:1:9: defer names unknown tool \"mcp__s__bb\"\nhint: did you mean \"mcp__s__b\"?"},
 		{"toolset includes an unknown one", "toolsets.yaml", setsHead + "  - {name: x, includes: [yyy]}\n  - {name: yy}", "c/toolsets.yaml:3:26: toolset \"x\" names unknown toolset \"yyy\"\nhint: did you mean \"yy\"?"},
 		{"toolset twice", "toolsets.yaml", setsHead + "  - {name: x}\n  - {name: x}", "c/toolsets.yaml:4:12: toolset \"x\" is declared again; first at c/toolsets.yaml:3:12\nhint: keep one of the two"},
 		{"toolset all", "toolsets.yaml", setsHead + "  - {name: all}", "c/toolsets.yaml:3:12: toolset \"all\" is reserved\nhint: choose another name"},

@@ -255,6 +255,7 @@ func (c *Corpus) digest() string {
 	}
 	put("core", c.Toolsets.Core())
 	put("webhook_safe", c.Toolsets.WebhookSafe())
+	put("defer", c.Toolsets.Defer())
 	for _, name := range c.Toolsets.Names() {
 		s, _ := c.Toolsets.Static(name)
 		put("toolset", []any{name, s.Tools, s.Includes, s.Posture})

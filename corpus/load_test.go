@@ -75,6 +75,7 @@ tools:
 	"toolsets.yaml": `schema_version: 1
 core: [look]
 webhook_safe: [touch]
+defer: [look]
 toolsets:
   - {name: eyes, description: To see., tools: [look]}
   - {name: hands, tools: [touch], includes: [eyes]}
@@ -122,8 +123,8 @@ func TestFolder(t *testing.T) {
 	if both, _ := c.Toolsets.Static("both"); !slices.Equal(both.Tools, []string{"look", "touch"}) || !both.Posture {
 		t.Errorf("both: %+v", both)
 	}
-	if !c.Toolsets.IsCore("look") || !slices.Equal(c.Toolsets.WebhookSafe(), []string{"touch"}) {
-		t.Error("core or webhook_safe is lost")
+	if !c.Toolsets.IsCore("look") || !slices.Equal(c.Toolsets.WebhookSafe(), []string{"touch"}) || !slices.Equal(c.Toolsets.Defer(), []string{"look"}) {
+		t.Error("core, webhook_safe or defer is lost")
 	}
 	if d, err := c.Distributions.Get("mine"); err != nil || d.Servers != 1 {
 		t.Errorf("mine: %+v, %v", d, err)
@@ -258,6 +259,7 @@ func TestDigest(t *testing.T) {
 		"mention":           replace("tools/builtin.json", `["touch"]`, `["touch", "look"]`),
 		"core":              replace("toolsets.yaml", "core: [look]", "core: [look, touch]"),
 		"webhook_safe":      replace("toolsets.yaml", "webhook_safe: [touch]", "webhook_safe: []"),
+		"defer":             replace("toolsets.yaml", "defer: [look]", "defer: [touch]"),
 		"include":           replace("toolsets.yaml", "includes: [eyes]", "includes: []"),
 		"posture":           replace("toolsets.yaml", "posture: true", "posture: false"),
 		"distribution":      replace("distributions.yaml", "eyes: 50", "eyes: 51"),

@@ -8,7 +8,7 @@ import (
 
 // The fields of toolsets.yaml and of one toolset in it.
 var (
-	toolsetFileFields = []string{"schema_version", "core", "webhook_safe", "toolsets"}
+	toolsetFileFields = []string{"schema_version", "core", "webhook_safe", "defer", "toolsets"}
 	toolsetFields     = []string{"name", "description", "core", "tools", "includes", "posture"}
 )
 
@@ -23,12 +23,16 @@ func (l *loader) toolsets(n node) error {
 	}
 	o.require("schema_version", "toolsets")
 	o.version()
-	core, safe := l.toolNames(o, "core", "core"), l.toolNames(o, "webhook_safe", "webhook_safe")
+	lists := toolset.Lists{
+		Core:        l.toolNames(o, "core", "core"),
+		WebhookSafe: l.toolNames(o, "webhook_safe", "webhook_safe"),
+		Defer:       l.toolNames(o, "defer", "defer"),
+	}
 	declared := make(map[string]node)
 	var sets []toolset.Toolset
 	var names []string
 	for _, item := range o.list("toolsets") {
-		set, err := l.toolset(item, core, declared)
+		set, err := l.toolset(item, lists.Core, declared)
 		if err != nil {
 			return err
 		}
@@ -41,7 +45,7 @@ func (l *loader) toolsets(n node) error {
 	if err != nil {
 		return err
 	}
-	if l.corpus.Toolsets, err = toolset.NewTable(core, safe, sets); err != nil {
+	if l.corpus.Toolsets, err = toolset.NewTable(lists, sets); err != nil {
 		return n.errorAt("correct the toolset", "%w", err)
 	}
 	return nil

@@ -1,6 +1,9 @@
 package metrics
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Accumulator turns observations into figures, one session at a time. Make one with [NewAccumulator].
 //
@@ -20,7 +23,8 @@ func NewAccumulator() *Accumulator {
 // Add adds what one session gave, under all its arms. Observations that contradict each other or themselves are an error
 // and leave the accumulator as it was: rows of several sessions, an arm twice, a row of an arm that the session has no
 // SessionArm of, an unknown path, a value outside its range, an intent's first query twice, hits out of order, an arm whose
-// assumptions are no longer those that it came with, a number of turns that is not that of [EagerArm].
+// assumptions are no longer those that it came with, a number of turns that is not that of [EagerArm], tokens by turn that
+// fall or are not as many as the turns (effective ones may be missing altogether, where nothing was weighed).
 func (a *Accumulator) Add(o Observations) error {
 	if err := a.check(o); err != nil {
 		return err
@@ -36,7 +40,7 @@ func (a *Accumulator) Add(o Observations) error {
 		p := played{SessionArm: s, issued: issued(o.Searches, s.Arm)}
 		if s.Arm != EagerArm && eager != nil {
 			p.eager = eager
-			totals.addTurns(eager.PromptByTurn, s.PromptByTurn)
+			totals.addSaved(*eager, s)
 		}
 		a.addSession(totals, p)
 	}
@@ -60,6 +64,8 @@ func (a *Accumulator) arm(s SessionArm) *armTotals {
 			all:         make([]tally, len(a.rules)),
 			classes:     make(map[string][]tally),
 			bins:        make(map[int][]tally),
+			byTurn:      make(map[int64]saving),
+			byDeferred:  make(map[int64]saving),
 		}
 		a.arms[s.Arm] = totals
 		a.order = append(a.order, s.Arm)
@@ -111,7 +117,7 @@ func (a *Accumulator) addSearch(totals *armTotals, s Search) {
 		return
 	}
 	class := sliceOf(totals.classes, s.Class, len(a.rules))
-	bin := sliceOf(totals.bins, poolBits(s.PoolSize), len(a.rules))
+	bin := sliceOf(totals.bins, sizeBits(s.PoolSize), len(a.rules))
 	for i := range a.rules {
 		value := a.rules[i].ofSearch
 		if value == nil {
@@ -180,6 +186,9 @@ func (a *Accumulator) checkArms(arms []SessionArm) (map[string]int, error) {
 		if known := a.arms[s.Arm]; known != nil && known.assumptions != s.Assumptions {
 			return nil, fmt.Errorf("arm %q: assumptions %+v, in earlier sessions %+v", s.Arm, s.Assumptions, known.assumptions)
 		}
+		if err := checkTokens(s); err != nil {
+			return nil, fmt.Errorf("arm %q: %w", s.Arm, err)
+		}
 		for _, change := range changes() {
 			if kept := change.of(s.Retained); kept != nil && !share().Contains(*kept) {
 				return nil, fmt.Errorf("arm %q: share retained when %s is %v, not 0 to 1", s.Arm, change.definition, *kept)
@@ -194,6 +203,53 @@ func (a *Accumulator) checkArms(arms []SessionArm) (map[string]int, error) {
 		}
 	}
 	return turns, nil
+}
+
+// checkTokens checks the token counts of one session under one arm.
+func checkTokens(s SessionArm) error {
+	for _, count := range []struct {
+		name  string
+		value int64
+	}{
+		{"deferred schema tokens", int64(s.DeferredSchemaTokens)},
+		{"cached tokens", s.CachedTokens},
+		{"described tokens", s.DescribedTokens},
+		{"invalidations", int64(s.Invalidations)},
+		{"tokens lost from the cache", s.CacheLostTokens},
+		{"wrong calls", int64(s.WrongCalls)},
+	} {
+		if count.value < 0 {
+			return fmt.Errorf("%s: %d, below 0", count.name, count.value)
+		}
+	}
+	if s.CachedTokens > s.PromptTokens {
+		return fmt.Errorf("%d cached tokens of %d prompt tokens", s.CachedTokens, s.PromptTokens)
+	}
+	if n := len(s.EffectiveByTurn); n > 0 && n != len(s.PromptByTurn) {
+		return fmt.Errorf("effective tokens of %d turns, prompt tokens of %d", n, len(s.PromptByTurn))
+	}
+	if err := checkRising("prompt tokens", s.PromptByTurn); err != nil {
+		return err
+	}
+	if err := checkRising("effective tokens", s.EffectiveByTurn); err != nil {
+		return err
+	}
+	if !counted().Contains(s.EffectiveTokens) || math.IsInf(s.EffectiveTokens, 1) {
+		return fmt.Errorf("effective tokens are %v", s.EffectiveTokens)
+	}
+	return nil
+}
+
+// checkRising checks cumulative tokens: finite, not below 0, never less than before.
+func checkRising[T int64 | float64](name string, byTurn []T) error {
+	var before T
+	for i, tokens := range byTurn {
+		if !(tokens >= before) || math.IsInf(float64(tokens), 1) {
+			return fmt.Errorf("%s: %v after %d turns, %v before", name, tokens, i+1, before)
+		}
+		before = tokens
+	}
+	return nil
 }
 
 // checkRow checks that a row belongs to the session and to an arm of it.

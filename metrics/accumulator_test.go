@@ -33,10 +33,12 @@ func twoSessions() []metrics.Observations {
 	large := metrics.Observations{
 		Arms: []metrics.SessionArm{
 			{SessionID: "large", Arm: "eager", EagerTokens: 10_000, SurfaceTokens: 10_000, VisibleTokens: 10_000, Requests: 7,
-				PromptTokens: 70_000, OutputTokens: 100, PromptByTurn: []int64{20_000, 50_000, 70_000}, ByteIdentical: true},
+				PromptTokens: 70_000, CachedTokens: 35_000, OutputTokens: 100, EffectiveTokens: 38_900, PromptByTurn: []int64{20_000, 50_000, 70_000},
+				EffectiveByTurn: []float64{11_000, 27_500, 38_900}, Invalidations: 1, CacheLostTokens: 8_000, ByteIdentical: true},
 			{SessionID: "large", Arm: "listing", Assumptions: bridged, EagerTokens: 10_000, SurfaceTokens: 2_500, VisibleTokens: 1_000,
-				BridgeTokens: 500, ListingTokens: 1_000, Requests: 14, PromptTokens: 40_000, OutputTokens: 180,
-				PromptByTurn: []int64{21_000, 30_000, 40_000}, ByteIdentical: true,
+				BridgeTokens: 500, ListingTokens: 1_000, DeferredSchemaTokens: 9_000, Requests: 14, PromptTokens: 40_000, CachedTokens: 10_000,
+				OutputTokens: 180, EffectiveTokens: 31_720, PromptByTurn: []int64{21_000, 30_000, 40_000}, EffectiveByTurn: []float64{12_000, 24_500, 31_720},
+				DescribedTokens: 300, Invalidations: 3, CacheLostTokens: 2_500, WrongCalls: 1, ByteIdentical: true,
 				Retained: metrics.Retained{ToolAdded: kept(.5), ServerConnected: kept(.25)}},
 		},
 		Calls: []metrics.Call{
@@ -58,9 +60,9 @@ func twoSessions() []metrics.Observations {
 	small := metrics.Observations{
 		Arms: []metrics.SessionArm{
 			{SessionID: "small", Arm: "eager", EagerTokens: 1_000, SurfaceTokens: 1_000, Requests: 4, PromptTokens: 5_000,
-				PromptByTurn: []int64{2_000, 5_000}, ByteIdentical: true},
-			{SessionID: "small", Arm: "listing", Assumptions: bridged, EagerTokens: 1_000, SurfaceTokens: 1_500, Requests: 6, PromptTokens: 9_000,
-				PromptByTurn: []int64{3_000, 9_000}, Retained: metrics.Retained{ToolAdded: kept(1)}},
+				EffectiveTokens: 5_000, PromptByTurn: []int64{2_000, 5_000}, EffectiveByTurn: []float64{2_000, 5_000}, ByteIdentical: true},
+			{SessionID: "small", Arm: "listing", Assumptions: bridged, EagerTokens: 1_000, SurfaceTokens: 1_500, DeferredSchemaTokens: 100, Requests: 6, PromptTokens: 9_000,
+				CachedTokens: 1_800, EffectiveTokens: 7_380, PromptByTurn: []int64{3_000, 9_000}, EffectiveByTurn: []float64{3_000, 7_380}, Retained: metrics.Retained{ToolAdded: kept(1)}},
 		},
 		Calls: []metrics.Call{
 			{SessionID: "small", Arm: "listing", Class: "derived", Tool: "a", Deferred: true, Cold: true, Path: metrics.PathDescribed, ExtraRequests: 1},
@@ -120,6 +122,16 @@ func TestFigures(t *testing.T) {
 		{key{"requests", "listing"}, 10, 2},
 		{key{"prompt_tokens", "listing"}, 24_500, 2},
 		{key{"output_tokens", "listing"}, 90, 2},
+		{key{"described_tokens", "listing"}, 150, 2},
+		{key{"effective_tokens", "listing"}, 19_550, 2},
+		{key{"net_saved", "listing"}, 2_400, 2}, // 7,180 and -2,380
+		{key{"cached_tokens", "listing"}, 5_900, 2},
+		{key{"cached_share", "listing"}, .225, 2}, // 1/4 and 1/5; 0.241 of the means
+		{key{"invalidations", "listing"}, 1.5, 2},
+		{key{"cache_lost_tokens", "listing"}, 1_250, 2},
+		{key{"cache_lost_tokens", "eager"}, 4_000, 2},
+		{key{"wrong_calls", "listing"}, .5, 2},
+		{key{"wrong_calls", "eager"}, 0, 2},
 		{key{"net_saved_prompt_tokens", "listing"}, 13_000, 2},
 		{key{"searches", "listing"}, 2, 2},
 		{key{"searches", "eager"}, 0, 2},
@@ -137,6 +149,8 @@ func TestFigures(t *testing.T) {
 		{key{"path_described", "listing"}, 1. / 6, 6},
 		{key{"path_searched", "listing"}, 1. / 6, 6},
 		{key{"path_retried", "listing"}, 0, 6},
+		{key{"path_blind", "listing"}, 0, 6},
+		{key{"path_repaired", "listing"}, 0, 6},
 		{key{"path_lost", "listing"}, 1. / 6, 6},
 		{key{"path_unavailable", "listing"}, 1. / 6, 6},
 		{key{"path_declined", "listing"}, 1. / 6, 6},
@@ -170,7 +184,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	for _, k := range []key{
-		{"net_saved_prompt_tokens", "eager"}, {"extra_requests", "eager"}, {"recall@1", "eager"}, {"no_match_accuracy", "eager"},
+		{"net_saved_prompt_tokens", "eager"}, {"net_saved", "eager"}, {"break_even_turns", "listing"}, {"break_even_tokens", "listing"}, {"extra_requests", "eager"}, {"recall@1", "eager"}, {"no_match_accuracy", "eager"},
 		{"recall@1", "listing", "absent"}, {"recall@1", "listing", "", "128-255"}, {"lost_rate", "listing", "absent"},
 		{"prefix_retained_tool_removed", "listing"}, {"surface_tokens", "listing", "obvious"}, {"lost_rate", "listing", "", "2-3"},
 	} {
@@ -265,7 +279,25 @@ func TestAddRefuses(t *testing.T) {
 		{"new assumptions", `arm "listing": assumptions`, func(o *metrics.Observations) { o.Arms[1].Assumptions.Agent = "hasty" }},
 		{"share over 1", `when one tool is added is 1.5`, func(o *metrics.Observations) { o.Arms[1].Retained.ToolAdded = kept(1.5) }},
 		{"share not a number", `when one server disconnects is NaN`, func(o *metrics.Observations) { o.Arms[1].Retained.ServerDisconnected = kept(math.NaN()) }},
-		{"turns differ", `arm "listing": 2 turns, arm "eager" 3`, func(o *metrics.Observations) { o.Arms[1].PromptByTurn = o.Arms[1].PromptByTurn[:2] }},
+		{"turns differ", `arm "listing": 2 turns, arm "eager" 3`, func(o *metrics.Observations) {
+			o.Arms[1].PromptByTurn, o.Arms[1].EffectiveByTurn = o.Arms[1].PromptByTurn[:2], nil
+		}},
+		{"too many cached", `arm "listing": 40001 cached tokens of 40000 prompt tokens`, func(o *metrics.Observations) { o.Arms[1].CachedTokens = 40_001 }},
+		{"negative cached", `arm "listing": cached tokens: -1, below 0`, func(o *metrics.Observations) { o.Arms[1].CachedTokens = -1 }},
+		{"negative deferred", `deferred schema tokens: -1,`, func(o *metrics.Observations) { o.Arms[1].DeferredSchemaTokens = -1 }},
+		{"negative described", `described tokens: -1,`, func(o *metrics.Observations) { o.Arms[1].DescribedTokens = -1 }},
+		{"negative invalidations", `invalidations: -1,`, func(o *metrics.Observations) { o.Arms[1].Invalidations = -1 }},
+		{"negative lost", `tokens lost from the cache: -1,`, func(o *metrics.Observations) { o.Arms[1].CacheLostTokens = -1 }},
+		{"negative wrong calls", `wrong calls: -1,`, func(o *metrics.Observations) { o.Arms[1].WrongCalls = -1 }},
+		{"effective turns differ", `arm "eager": effective tokens of 2 turns, prompt tokens of 3`, func(o *metrics.Observations) { o.Arms[0].EffectiveByTurn = o.Arms[0].EffectiveByTurn[:2] }},
+		{"prompt falls", `arm "listing": prompt tokens: 29999 after 3 turns, 30000 before`, func(o *metrics.Observations) { o.Arms[1].PromptByTurn = []int64{1, 30_000, 29_999} }},
+		{"prompt starts below 0", `prompt tokens: -1 after 1 turns, 0 before`, func(o *metrics.Observations) { o.Arms[1].PromptByTurn = []int64{-1, 0, 1} }},
+		{"effective falls", `effective tokens: 1.5 after 3 turns, 2 before`, func(o *metrics.Observations) { o.Arms[1].EffectiveByTurn = []float64{1, 2, 1.5} }},
+		{"effective is no number", `effective tokens: NaN after 2 turns`, func(o *metrics.Observations) { o.Arms[1].EffectiveByTurn = []float64{1, math.NaN(), 2} }},
+		{"effective is infinite", `effective tokens: +Inf after 3 turns`, func(o *metrics.Observations) { o.Arms[1].EffectiveByTurn = []float64{1, 2, math.Inf(1)} }},
+		{"effective total is no number", `effective tokens are NaN`, func(o *metrics.Observations) { o.Arms[1].EffectiveTokens = math.NaN() }},
+		{"effective total is infinite", `effective tokens are +Inf`, func(o *metrics.Observations) { o.Arms[1].EffectiveTokens = math.Inf(1) }},
+		{"effective total below 0", `effective tokens are -1`, func(o *metrics.Observations) { o.Arms[1].EffectiveTokens = -1 }},
 		{"another session's call", `call 2: belongs to session "x"`, func(o *metrics.Observations) { o.Calls[2].SessionID = "x" }},
 		{"call of no arm", `call 0: the session was not played under its arm "x"`, func(o *metrics.Observations) { o.Calls[0].Arm = "x" }},
 		{"unknown path", `call 3: path "by_luck" is unknown`, func(o *metrics.Observations) { o.Calls[3].Path = "by_luck" }},
@@ -298,16 +330,19 @@ func drawSession(t *rapid.T) metrics.Observations {
 	turns := rapid.IntRange(1, 5).Draw(t, "turns")
 	classes := rapid.SampledFrom([]string{"obvious", "multi_tool", metrics.ClassDerived})
 	paths := rapid.SampledFrom([]metrics.Path{metrics.PathDirect, metrics.PathWarm, metrics.PathDescribed, metrics.PathSearched,
-		metrics.PathRetried, metrics.PathLost, metrics.PathUnavailable})
+		metrics.PathRetried, metrics.PathBlind, metrics.PathRepaired, metrics.PathLost, metrics.PathUnavailable})
 	tools := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}), 0, 8, rapid.ID[string])
 	for _, arm := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"eager", "a", "b"}), 1, 3, rapid.ID[string]).Draw(t, "arms") {
 		s := metrics.SessionArm{Arm: arm, EagerTokens: count.Draw(t, "eager"), SurfaceTokens: count.Draw(t, "surface"),
-			Requests: turns, PromptTokens: int64(count.Draw(t, "prompt")), ByteIdentical: rapid.Bool().Draw(t, "identical")}
+			Requests: turns, DeferredSchemaTokens: count.Draw(t, "deferred"), DescribedTokens: int64(count.Draw(t, "described")),
+			WrongCalls: count.Draw(t, "wrong"), ByteIdentical: rapid.Bool().Draw(t, "identical")}
 		if rapid.Bool().Draw(t, "has tool to add") {
 			s.Retained.ToolAdded = kept(rapid.Float64Range(0, 1).Draw(t, "retained"))
 		}
 		for turn := range turns {
-			s.PromptByTurn = append(s.PromptByTurn, int64(count.Draw(t, "prompt by turn")))
+			s.PromptTokens += int64(count.Draw(t, "prompt"))
+			s.EffectiveTokens += rapid.Float64Range(0, 1e6).Draw(t, "effective")
+			s.PromptByTurn, s.EffectiveByTurn = append(s.PromptByTurn, s.PromptTokens), append(s.EffectiveByTurn, s.EffectiveTokens)
 			if rapid.Bool().Draw(t, "absent") {
 				o.Calls = append(o.Calls, metrics.Call{Arm: arm, Turn: turn, Class: metrics.ClassAbsent, Path: metrics.PathDeclined})
 				o.Searches = append(o.Searches, metrics.Search{Arm: arm, Turn: turn, Class: metrics.ClassAbsent, Hits: hits(tools.Draw(t, "hits")...)})
@@ -320,6 +355,8 @@ func drawSession(t *rapid.T) metrics.Observations {
 				PoolSize: rapid.IntRange(0, 500).Draw(t, "pool"), Limit: rapid.IntRange(0, 12).Draw(t, "limit"),
 				Gold: tools.Draw(t, "gold"), Hits: hits(tools.Draw(t, "hits")...)})
 		}
+		s.CachedTokens = int64(rapid.IntRange(0, int(s.PromptTokens)).Draw(t, "cached"))
+		s.Invalidations, s.CacheLostTokens = count.Draw(t, "invalidations"), int64(count.Draw(t, "lost"))
 		o.Arms = append(o.Arms, s)
 	}
 	return o
@@ -429,19 +466,21 @@ func ExampleAccumulator() {
 			continue
 		}
 		switch f.Measure {
-		case "saved_pct", "net_saved_prompt_tokens", "extra_requests", "lost_rate", "recall@3":
+		case "saved_pct", "net_saved", "net_saved_prompt_tokens", "extra_requests", "lost_rate", "recall@3":
 			fmt.Fprintf(table, "%s\t%.6g\t%s\t%d %s\n", f.Measure, f.Value, f.Unit, f.N, f.Population)
 		}
 	}
 	table.Flush()
 	for _, b := range a.BreakEvens() {
-		fmt.Printf("%s breaks even at turn: %s\n", b.Arm, b)
+		fmt.Printf("%s, %s: %s\n", b.Arm, b.Measure, b)
 	}
 	// Output:
 	// saved_pct                12.5      %         2 sessions with tools
-	// net_saved_prompt_tokens  13000     tokens    2 sessions also played under eager
+	// net_saved                2400      tokens    2 pairs with eager
+	// net_saved_prompt_tokens  13000     tokens    2 pairs with eager
 	// extra_requests           1.5       requests  2 reached cold calls
-	// lost_rate                0.25      share     4 golds in scope and available
+	// lost_rate                0.25      share     4 golds within reach
 	// recall@3                 0.833333  share     3 judged intents
-	// listing breaks even at turn: 2
+	// listing, break_even_turns: 2
+	// listing, break_even_tokens: 8192
 }

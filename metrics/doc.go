@@ -7,7 +7,7 @@
 //  3. An [Accumulator] takes the observations of one session after the other and keeps running sums only, so that its
 //     memory depends on the number of arms, classes and pool sizes, not on the number of sessions.
 //  4. [Accumulator.Figures] gives each mean with its population, unit and better direction; [Accumulator.BreakEvens]
-//     tells from which turn an arm is cheaper than the eager one.
+//     tells from which turn, and from how many tokens of deferred schemas, an arm is cheaper than the eager one.
 //  5. [Measures] explains each measure in a line, and what made a figure weak is attached to it as a [Warning].
 //
 // A mean without its population is not printed, and a population of none has no figure. What was not reached is never

@@ -9,10 +9,13 @@ import (
 
 // Measures that code asks for by name.
 const (
-	MeasureExtraRequests  = "extra_requests"
-	MeasureLostRate       = "lost_rate"
-	MeasureByteIdentical  = "byte_identical"
-	MeasureBreakEvenTurns = "break_even_turns"
+	MeasureEffectiveTokens = "effective_tokens"
+	MeasureNetSaved        = "net_saved"
+	MeasureBreakEvenTurns  = "break_even_turns"
+	MeasureBreakEvenTokens = "break_even_tokens"
+	MeasureExtraRequests   = "extra_requests"
+	MeasureLostRate        = "lost_rate"
+	MeasureByteIdentical   = "byte_identical"
 )
 
 // EagerArm is the name of the arm that every schema is on the surface of: what other arms are set against.
@@ -49,6 +52,7 @@ type Warning string
 // The warnings.
 const (
 	WarnSmallPopulation  Warning = "population under 30: a few sessions or intents decide this figure"
+	WarnThinEnd          Warning = "its last turn or bin has under 30 sessions, and they decide whether the saving stays"
 	WarnLostCalls        Warning = "some calls were lost and are not in this mean: read it beside lost_rate"
 	WarnNotByteIdentical Warning = "below 1: the same definitions gave different bytes, a fault of the assembly"
 	WarnDerivedIntents   Warning = "rests on intents of class derived, made from tool descriptions: easier than what users say"
@@ -58,16 +62,24 @@ const (
 const populationSmall = 30
 
 // PoolBin is the bin of a pool of so many deferred tools: from one power of two to the next, as in "64-127".
-func PoolBin(size int) string { return binName(poolBits(size)) }
+func PoolBin(size int) string { return binName(sizeBits(size)) }
 
-// poolBits numbers the bins: that of a size is its length in bits.
-func poolBits(size int) int { return bits.Len(uint(max(size, 0))) }
+// sizeBits numbers the bins: that of a size is its length in bits.
+func sizeBits(size int) int { return bits.Len(uint(max(size, 0))) }
+
+// lowerEdge is the least size in a bin.
+func lowerEdge(length int) int64 {
+	if length == 0 {
+		return 0
+	}
+	return 1 << (length - 1)
+}
 
 func binName(length int) string {
+	low := lowerEdge(length)
 	if length <= 1 {
-		return fmt.Sprint(length)
+		return fmt.Sprint(low)
 	}
-	low := 1 << (length - 1)
 	return fmt.Sprintf("%d-%d", low, low+(low-1))
 }
 
@@ -89,8 +101,9 @@ type armTotals struct {
 	assumptions Assumptions
 	all         []tally
 	classes     map[string][]tally
-	bins        map[int][]tally // by poolBits
-	saved       []savedByTurn   // by turn; against EagerArm
+	bins        map[int][]tally // by sizeBits of the pool
+	// What was saved against EagerArm, by turn from 1, and by the lower edge of the bin of deferred schema tokens.
+	byTurn, byDeferred map[int64]saving
 }
 
 // Figures gives the figures of everything added so far: arms in the order in which they first came; for each, the whole,

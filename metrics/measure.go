@@ -53,13 +53,15 @@ type Measure struct {
 // The populations.
 const (
 	perSession  = "sessions"
-	perPair     = "sessions also played under " + EagerArm
+	perPair     = "pairs with " + EagerArm // sessions played under the arm and under EagerArm
+	perDeferral = "pairs with deferred tools"
+	perRequest  = "sessions with requests"
 	perCall     = "golds and absent intents"
 	perCold     = "reached cold calls"
-	perInScope  = "golds in scope and available"
-	perJudged   = "judged intents" // in each session; those with a gold in the deferred catalog
+	perInScope  = "golds within reach" // in scope and available when asked
+	perJudged   = "judged intents"     // in each session; those with a gold in the deferred catalog
 	perAbsent   = "absent intents"
-	perChange   = "sessions with such a change"
+	perChange   = "sessions that can change so"
 	perNonEmpty = "sessions with tools"
 	perContext  = "sessions of known context"
 )
@@ -119,6 +121,8 @@ func rules() []rule {
 	var all []rule
 	all = append(all, surfaceRules()...)
 	all = append(all, sessionRules()...)
+	all = append(all, breakEvenRules()...)
+	all = append(all, cacheRules()...)
 	all = append(all, callRules()...)
 	all = append(all, retrievalRules()...)
 	return append(all, stabilityRules()...)
@@ -162,7 +166,7 @@ func surfaceRules() []rule {
 				return over, p.ContextLength > 0
 			},
 		},
-		tokens("visible_tokens", Lower, counted(), "part of surface_tokens: the tools that stand on it with their schemas, mean",
+		tokens("visible_tokens", Lower, counted(), "part of surface_tokens: tools on it with their schemas, under a bridge those that it cannot defer, mean",
 			func(s SessionArm) int64 { return int64(s.VisibleTokens) }),
 		tokens("bridge_tokens", Lower, counted(), "part of surface_tokens: the bridge's own schemas without the listing, mean",
 			func(s SessionArm) int64 { return int64(s.BridgeTokens) }),
@@ -173,20 +177,40 @@ func surfaceRules() []rule {
 
 // sessionRules are about whole sessions.
 func sessionRules() []rule {
+	mean := func(name, unit, definition string, value func(s SessionArm) int64) rule {
+		return rule{Measure: Measure{name, unit, Lower, counted(), perSession, definition}, ofSession: always(value)}
+	}
+	// weighed holds a value back where nothing was weighed.
+	weighed := func(x float64, arms ...SessionArm) (float64, bool) {
+		for _, s := range arms {
+			if len(s.EffectiveByTurn) == 0 {
+				return 0, false
+			}
+		}
+		return x, true
+	}
 	return []rule{
+		mean("requests", "requests", "model requests of a session, mean", func(s SessionArm) int64 { return int64(s.Requests) }),
+		mean("prompt_tokens", "tokens", "tokens of tools array and messages, summed over all requests of a session, mean",
+			func(s SessionArm) int64 { return s.PromptTokens }),
+		mean("described_tokens", "tokens", "tokens of the schemas that searches and describes bring into a session's messages, counted once, mean",
+			func(s SessionArm) int64 { return s.DescribedTokens }),
+		mean("output_tokens", "tokens", "tokens of the tool calls that the model writes, summed over a session, mean",
+			func(s SessionArm) int64 { return s.OutputTokens }),
 		{
-			Measure:   Measure{"requests", "requests", Lower, counted(), perSession, "model requests of a session, mean"},
-			ofSession: always(func(s SessionArm) int64 { return int64(s.Requests) }),
+			Measure: Measure{MeasureEffectiveTokens, "tokens", Lower, counted(), perSession,
+				"fresh prompt tokens, cached ones and output tokens, each times its weight, summed over a session, mean"},
+			ofSession: func(p played) (float64, bool) { return weighed(p.EffectiveTokens, p.SessionArm) },
 		},
 		{
-			Measure: Measure{"prompt_tokens", "tokens", Lower, counted(), perSession,
-				"tokens of tools array and messages, summed over all requests of a session, mean"},
-			ofSession: always(func(s SessionArm) int64 { return s.PromptTokens }),
-		},
-		{
-			Measure: Measure{"output_tokens", "tokens", Lower, counted(), perSession,
-				"tokens of the tool calls that the model writes, summed over a session, mean"},
-			ofSession: always(func(s SessionArm) int64 { return s.OutputTokens }),
+			Measure: Measure{MeasureNetSaved, "tokens", Higher, signed(), perPair,
+				"effective_tokens of the arm " + EagerArm + " less those of this arm in the same session, mean"},
+			ofSession: func(p played) (float64, bool) {
+				if p.eager == nil {
+					return 0, false
+				}
+				return weighed(p.eager.EffectiveTokens-p.EffectiveTokens, *p.eager, p.SessionArm)
+			},
 		},
 		{
 			Measure: Measure{"net_saved_prompt_tokens", "tokens", Higher, signed(), perPair,
@@ -198,21 +222,62 @@ func sessionRules() []rule {
 				return float64(p.eager.PromptTokens - p.PromptTokens), true
 			},
 		},
-		// Its values come from BreakEvens, not from a mean over sessions.
+	}
+}
+
+// breakEvenRules have no values of their own: theirs come from BreakEvens, not from a mean over sessions.
+func breakEvenRules() []rule {
+	return []rule{
+		{Measure: Measure{MeasureBreakEvenTurns, "turns", Lower, Range{1, math.Inf(1)}, perPair,
+			"first turn from which the mean net_saved so far stays above 0, over the sessions that reach a turn; else none"}},
+		{Measure: Measure{MeasureBreakEvenTokens, "tokens", Lower, Range{1, math.Inf(1)}, perDeferral,
+			"tokens of deferred schemas from which on the mean net_saved is above 0 in every bin (powers of two); else none"}},
+	}
+}
+
+// cacheRules are about what a provider's prompt cache keeps of a session.
+func cacheRules() []rule {
+	return []rule{
 		{
-			Measure: Measure{MeasureBreakEvenTurns, "turns", Lower, Range{1, math.Inf(1)}, perPair,
-				"first turn from which prompt tokens so far stay below those of " + EagerArm + ", over the sessions that reach a turn; else none"},
+			Measure: Measure{"cached_tokens", "tokens", Neither, counted(), perSession,
+				"part of prompt_tokens: those that the prompt cache held, mean"},
+			ofSession: always(func(s SessionArm) int64 { return s.CachedTokens }),
 		},
 		{
-			Measure:   Measure{"searches", "searches", Lower, counted(), perSession, "searches that the agent makes in a session, mean"},
-			ofSession: func(p played) (float64, bool) { return float64(p.issued), true },
+			Measure: Measure{"cached_share", "share", Higher, share(), perRequest,
+				"share of a session's prompt tokens that the prompt cache held, taken per session and then averaged"},
+			ofSession: func(p played) (float64, bool) {
+				if p.PromptTokens == 0 {
+					return 0, false
+				}
+				return float64(p.CachedTokens) / float64(p.PromptTokens), true
+			},
+		},
+		{
+			Measure: Measure{"invalidations", "requests", Lower, counted(), perSession,
+				"requests of a session whose tools array differs from that of the request before, mean"},
+			ofSession: always(func(s SessionArm) int64 { return int64(s.Invalidations) }),
+		},
+		{
+			Measure: Measure{"cache_lost_tokens", "tokens", Lower, counted(), perSession,
+				"tokens that these requests would have had from the cache with the tools array of before, and had not, mean"},
+			ofSession: always(func(s SessionArm) int64 { return s.CacheLostTokens }),
 		},
 	}
 }
 
-// callRules are about golds, and cold calls among them.
+// callRules are about how golds are reached, and cold calls among them.
 func callRules() []rule {
 	all := []rule{
+		{
+			Measure:   Measure{"searches", "searches", Lower, counted(), perSession, "searches that the agent makes in a session, mean"},
+			ofSession: func(p played) (float64, bool) { return float64(p.issued), true },
+		},
+		{
+			Measure: Measure{"wrong_calls", "calls", Lower, counted(), perSession,
+				"calls of deferred tools that the intent does not need, in a session, mean"},
+			ofSession: always(func(s SessionArm) int64 { return int64(s.WrongCalls) }),
+		},
 		{
 			Measure: Measure{"cold_calls", "calls", Neither, counted(), perCall,
 				"number of golds that are the first use of a deferred tool in their session (a total, not a mean)"},
@@ -262,6 +327,8 @@ func paths() []pathDefinition {
 		{PathDescribed, Neither, "named in the listing, described, called"},
 		{PathSearched, Neither, "found by one search, described, called"},
 		{PathRetried, Neither, "found by a later search, described, called"},
+		{PathBlind, Neither, "called by its listed name without a description"},
+		{PathRepaired, Neither, "a blind call sent back with the schema, then right"},
 		{PathLost, Lower, "in scope and available, never reached"},
 		{PathUnavailable, Neither, "its server or probe was down when it was asked for"},
 		{PathDeclined, Neither, "an absent intent, for which there is no tool"},

@@ -27,7 +27,9 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		metrics.MeasureExtraRequests, metrics.MeasureLostRate, metrics.MeasureByteIdentical, metrics.MeasureBreakEvenTurns,
+		metrics.MeasureExtraRequests, metrics.MeasureLostRate, metrics.MeasureByteIdentical, metrics.MeasureBreakEvenTurns, metrics.MeasureBreakEvenTokens,
+		metrics.MeasureEffectiveTokens, metrics.MeasureNetSaved, "cached_tokens", "cached_share", "described_tokens", "invalidations",
+		"cache_lost_tokens", "wrong_calls", "path_blind", "path_repaired",
 		"saved_pct", "path_warm", "recall@10", "ndcg@limit",
 	} {
 		if !seen[name] {

@@ -10,6 +10,13 @@ type Assumptions struct {
 	Writer    string // query writer
 	Tokenizer string
 	Gateway   string // "off": calls go straight to the registry
+	Memo      string // how long an assembly is kept: ttl, reference or off
+	Cache     string // what a provider's prompt cache keeps: prefix or none
+	// Settings are those of the arm that differ from its variant's defaults, as
+	// "threshold_pct=0.5 listing=off"; empty if none does.
+	Settings string
+	// The weights that effective tokens are made with.
+	WeightFresh, WeightCached, WeightWrite, WeightOutput float64
 }
 
 // SessionArm is one session played under one arm.
@@ -38,12 +45,32 @@ type SessionArm struct {
 	BridgeTokens  int
 	ListingTokens int
 
+	// DeferredSchemaTokens is EagerTokens less VisibleTokens: what the bridge
+	// takes off the first request.
+	DeferredSchemaTokens int
+
 	Requests     int
 	PromptTokens int64 // summed over the requests
+	CachedTokens int64 // those of them that the prompt cache held
 	OutputTokens int64 // of the tool calls
+	// EffectiveTokens are all of them, weighted.
+	EffectiveTokens float64
 
-	// PromptByTurn is the cumulative prompt tokens after each turn.
-	PromptByTurn []int64
+	// PromptByTurn and EffectiveByTurn are the cumulative tokens after each turn.
+	// Where nothing was weighed there are no effective tokens, and the second is
+	// empty.
+	PromptByTurn    []int64
+	EffectiveByTurn []float64
+
+	// DescribedTokens are those of the tool schemas that tool results brought
+	// into the messages, counted when they came.
+	DescribedTokens int64
+	// Invalidations are the requests whose tools array differs from that of the
+	// request before; CacheLostTokens is what these could have had from the cache
+	// with the same tools array, and had not.
+	Invalidations   int
+	CacheLostTokens int64
+	WrongCalls      int // calls of deferred tools that are not gold
 
 	// ByteIdentical reports that repeated assemblies from shuffled registries
 	// gave the same bytes. False is a fault.
@@ -66,7 +93,7 @@ type Retained struct {
 // Path is the way a call of a gold tool took.
 type Path string
 
-// The paths. Reached calls took one of the first four.
+// The paths. Reached calls took one of those before PathLost.
 const (
 	// PathDirect: the tool is on the surface.
 	PathDirect Path = "direct"
@@ -79,6 +106,10 @@ const (
 	PathSearched Path = "searched"
 	// PathRetried: as searched, after more than one search.
 	PathRetried Path = "retried"
+	// PathBlind: called by its listed name, without a description, and dispatched.
+	PathBlind Path = "blind"
+	// PathRepaired: a blind call that came back with the schema, then a right one.
+	PathRepaired Path = "repaired"
 	// PathLost: in scope and available, never reached.
 	PathLost Path = "lost"
 	// PathUnavailable: its server or probe was down when it was asked for.
@@ -90,7 +121,7 @@ const (
 // Reached reports whether a call on this path was dispatched.
 func (p Path) Reached() bool {
 	switch p {
-	case PathDirect, PathWarm, PathDescribed, PathSearched, PathRetried:
+	case PathDirect, PathWarm, PathDescribed, PathSearched, PathRetried, PathBlind, PathRepaired:
 		return true
 	default:
 		return false
@@ -116,6 +147,7 @@ type Call struct {
 	// reached: the requests spent on trying.
 	ExtraRequests int
 	Searches      int
+	WrongCalls    int  // calls of other tools on the way
 	Failed        bool // the tool answered with an error
 }
 

@@ -34,7 +34,7 @@ func lostSearches() []scriptRequest {
 
 func (c agentCase) check(t *testing.T) {
 	corpus := loadCorpus(t, tinyFiles)
-	arm := DefaultArms()[1]
+	arm := julyArms()[1]
 	if c.arm != nil {
 		c.arm(&arm)
 	}
@@ -48,7 +48,7 @@ func (c agentCase) check(t *testing.T) {
 	}
 	var told script
 	for i, turn := range c.turns {
-		told = append(told, scriptTurn{turn.Utterance, c.requests[i]})
+		told = append(told, scriptTurn{says: turn.Utterance, requests: c.requests[i]})
 	}
 	o := playOne(t, corpus, []Arm{arm}, s)
 	told.check(t, o.Arms[0], tools)
@@ -252,19 +252,19 @@ func TestAgentOutOfScope(t *testing.T) {
 			setup:    depotOnly,
 			tools:    func(t testing.TB) string { return toolsArray(t, 2, "", readNote) },
 			turns:    []sessions.Turn{asks("x", "send a letter", letter, after(gold(readNote, "title", "A"), 0))},
-			requests: [][]scriptRequest{nil},
+			requests: [][]scriptRequest{{{searches("send a letter", 2)}, {searches("send letter", 2)}}},
 			calls: []string{
-				"turn 0 gold 0 post/send_letter unavailable extra 0 searches 0",
-				"turn 0 gold 1 read_note unavailable extra 0 searches 0",
+				"turn 0 gold 0 post/send_letter unavailable extra 2 searches 2 deferred",
+				"turn 0 gold 1 read_note unavailable extra 1 searches 0",
 			},
 		},
 		{
 			name:     "a core tool whose toolset is not enabled is unavailable",
 			setup:    func(s *sessions.Session) { s.Toolsets = nil },
 			tools:    func(t testing.TB) string { return toolsArray(t, 4, "") },
-			turns:    []sessions.Turn{asks("x", saysNote, gold(readNote, "title", "rent"))},
-			requests: [][]scriptRequest{nil},
-			calls:    []string{"turn 0 gold 0 read_note unavailable extra 0 searches 0"},
+			turns:    []sessions.Turn{asks("x", "open ledger", gold(readNote, "title", "rent"))},
+			requests: [][]scriptRequest{{{searches("open ledger", 4)}}},
+			calls:    []string{"turn 0 gold 0 read_note unavailable extra 1 searches 1"},
 		},
 		{
 			name:     "with nothing deferred an absent intent is declined at once",

@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
 )
 
 func TestSelectArms(t *testing.T) {
-	arms, err := SelectArms([]string{"july-listing", "eager"})
+	arms, err := SelectArms(DefaultArms(), []string{"july-listing", "eager"})
 	if err != nil || len(arms) != 2 || arms[0].Name != "july-listing" || arms[1].Name != "eager" || arms[1].Bridge {
 		t.Errorf("arms %+v, error %v", arms, err)
 	}
@@ -20,7 +21,7 @@ func TestSelectArms(t *testing.T) {
 		{[]string{"eager", "eager"}, `arm "eager" is named twice`},
 		{nil, "no arms"},
 	} {
-		if _, err := SelectArms(c.names); err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "\nhint: ") {
+		if _, err := SelectArms(DefaultArms(), c.names); err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "\nhint: ") {
 			t.Errorf("arms %q: error %v, want %s and a hint", c.names, err, c.want)
 		}
 	}
@@ -29,7 +30,7 @@ func TestSelectArms(t *testing.T) {
 func TestNewPlayerRefuses(t *testing.T) {
 	tiny := loadCorpus(t, tinyFiles)
 	with := func(change func(*Arm)) []Arm {
-		arm := NewArm("mine")
+		arm := NewArm("mine", bridge.July)
 		change(&arm)
 		return []Arm{arm}
 	}
@@ -38,10 +39,10 @@ func TestNewPlayerRefuses(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{"no corpus", Options{Arms: DefaultArms()}, "no corpus given"},
+		{"no corpus", Options{Arms: julyArms()}, "no corpus given"},
 		{"no arms", Options{Corpus: tiny}, "no arms given"},
-		{"an arm twice", Options{Corpus: tiny, Arms: append(DefaultArms(), DefaultArms()[1])}, `arm "july-bare" is there twice`},
-		{"repeats below 0", Options{Corpus: tiny, Arms: DefaultArms(), Repeats: -1}, "repeats -1 is negative"},
+		{"an arm twice", Options{Corpus: tiny, Arms: append(julyArms(), julyArms()[1])}, `arm "july-bare" is there twice`},
+		{"repeats below 0", Options{Corpus: tiny, Arms: julyArms(), Repeats: -1}, "repeats -1 is negative"},
 		{"a variant", Options{Corpus: tiny, Arms: with(func(a *Arm) { a.Variant = "jully" })}, `arm "mine": unknown variant "jully"`},
 		{"a retriever", Options{Corpus: tiny, Arms: with(func(a *Arm) { a.Retriever = "bm26" })}, `arm "mine": unknown retriever "bm26"`},
 		{"an agent", Options{Corpus: tiny, Arms: with(func(a *Arm) { a.Agent = "psychic" })}, `arm "mine": unknown agent "psychic"`},
@@ -64,13 +65,13 @@ func TestSystemPrompt(t *testing.T) {
 	tiny := loadCorpus(t, tinyFiles)
 	counter := counterOf(t, defaultTokenizer)
 	s := tinySession(tiny, asks("note", saysNote, gold(readNote, "title", "rent")))
-	p := newPlayer(t, Options{Corpus: tiny, Arms: DefaultArms()[:1], SystemPrompt: "Be brief – “please”.\n"})
+	p := newPlayer(t, Options{Corpus: tiny, Arms: julyArms()[:1], SystemPrompt: "Be brief – “please”.\n"})
 	o, err := p.Play(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := int64(0)
-	for _, messages := range (script{{saysNote, []scriptRequest{{direct(readNote, argsNote)}}}}).play("Be brief – “please”.\n").prompts {
+	for _, messages := range (script{{says: saysNote, requests: []scriptRequest{{direct(readNote, argsNote)}}}}).play("Be brief – “please”.\n", "").prompts {
 		want += int64(o.Arms[0].SurfaceTokens + counter.Count(messages))
 	}
 	if o.Arms[0].PromptTokens != want {
@@ -88,10 +89,26 @@ func TestDerivedIntents(t *testing.T) {
 	for _, in := range tiny.Intents {
 		turn := asks(in.ID, in.Utterance, in.Gold...)
 		turn.Class = corpus.Derived
-		for _, c := range playOne(t, tiny, DefaultArms(), tinySession(tiny, turn)).Calls {
+		for _, c := range playOne(t, tiny, julyArms(), tinySession(tiny, turn)).Calls {
 			if !c.Path.Reached() || c.Class != string(corpus.Derived) || c.Failed {
 				t.Errorf("intent %s under %s: %s", in.ID, c.Arm, callLine(c))
 			}
 		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	arm := NewArm("mine", bridge.September)
+	if got := arm.settings(); got != "" {
+		t.Errorf("defaults: %q", got)
+	}
+	arm.ToolSearch.ThresholdPct, arm.ToolSearch.Listing, arm.MaxSearches = 0.5, bridge.Off, 1
+	arm.ToolSearch.Defer = bridge.NewDeferList([]string{"todo", "terminal"})
+	if got, want := arm.settings(), "threshold_pct=0.5 listing=off max_searches=1 defer=todo,terminal"; got != want {
+		t.Errorf("settings %q, want %q", got, want)
+	}
+	arm.Bridge = false
+	if got := arm.settings(); got != "" {
+		t.Errorf("without a bridge: %q", got)
 	}
 }

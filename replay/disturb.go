@@ -2,7 +2,6 @@ package replay
 
 import (
 	"github.com/toolgauge/toolgauge/corpus"
-	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
@@ -11,18 +10,18 @@ import (
 // listing shows it, so the figure is the dear case.
 const editMark = "Updated: "
 
-// disturb judges stability: first the same tools registered in other orders,
-// then one change at a time to the last of these registries. Which tool and
+// disturb judges stability against the surface that each arm began with: first
+// the same tools registered in other orders, then one change at a time to the last of these registries. Which tool and
 // which server change is drawn from the session's stream, the same for all arms.
 // An error means that a change could not be made: a surface that was not compared
 // must not pass for one that held.
-func (p *Player) disturb(st *stage, rows []metrics.SessionArm) error {
-	whole := st.assemble()
+func (p *Player) disturb(st *stage, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
 	for i := range rows {
 		rows[i].ByteIdentical = true
 	}
-	for range p.options.Repeats - 1 {
-		if err := p.fill(st); err != nil {
+	st.restart()
+	for range max(p.options.Repeats-1, 1) {
+		if err := p.fill(st, true); err != nil {
 			return err
 		}
 		for i, s := range st.assemble() {
@@ -40,12 +39,14 @@ func (p *Player) disturb(st *stage, rows []metrics.SessionArm) error {
 	return nil
 }
 
-// drawTool picks one of the session's deferrable tools.
+// drawTool picks one of the session's tools outside the core: one that every arm
+// may defer.
 func (st *stage) drawTool(p *Player) *corpus.Tool {
-	usable := st.assemblers[0].session.Assembler.Assemble(st.assemblers[0].session.Request).Usable
+	view := st.views[0]
+	usable := view.session.Assembler.Assemble(view.session.Request).Usable
 	var names []string
 	for _, d := range usable {
-		if st.assemblers[0].bridge.Deferrable(d.Name) {
+		if !p.options.Corpus.Toolsets.IsCore(d.Name) {
 			names = append(names, d.Name)
 		}
 	}
@@ -66,11 +67,11 @@ func (st *stage) drawServer() string {
 // changeTool removes a tool, brings it back edited, and restores it. A tool
 // added is the removal seen from the other side.
 func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
-	edited, err := p.edit(tool)
+	edited, err := p.edit(tool, editMark+tool.Definition.Description)
 	if err != nil {
 		return err
 	}
-	if err := st.registry.Deregister(tool.Definition.Name, ""); err != nil {
+	if err := st.lanes[0].registry.Deregister(tool.Definition.Name, ""); err != nil {
 		return err
 	}
 	for i, without := range st.assemble() {
@@ -80,34 +81,20 @@ func (p *Player) changeTool(st *stage, tool *corpus.Tool, whole [][]*registry.De
 	}
 	registration := p.registrations[tool]
 	registration.Definition = edited
-	if err := st.registry.Register(registration); err != nil {
+	if err := st.lanes[0].registry.Register(registration); err != nil {
 		return err
 	}
 	for i, changed := range st.assemble() {
 		rows[i].Retained.DescriptionEdited = share(p.arms[i].counter.retained(whole[i], changed))
 	}
-	return st.registry.Register(p.registrations[tool])
-}
-
-// edit returns the edited definition of a tool, the same one each time: the memos
-// know definitions by pointer and would otherwise grow with every session.
-func (p *Player) edit(tool *corpus.Tool) (*registry.Definition, error) {
-	if d, ok := p.edited[tool]; ok {
-		return d, nil
-	}
-	d, err := tool.Definition.With(rawjson.Field{Key: "description", Value: rawjson.String(editMark + tool.Definition.Description)})
-	if err != nil {
-		return nil, err
-	}
-	p.edited[tool] = d
-	return d, nil
+	return st.lanes[0].registry.Register(p.registrations[tool])
 }
 
 // changeServer disconnects a server; connecting it is the same seen from the
 // other side.
 func (p *Player) changeServer(st *stage, server string, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
 	for _, t := range p.bySource[server] {
-		if err := st.registry.Deregister(t.Definition.Name, ""); err != nil {
+		if err := st.lanes[0].registry.Deregister(t.Definition.Name, ""); err != nil {
 			return err
 		}
 	}
@@ -120,3 +107,12 @@ func (p *Player) changeServer(st *stage, server string, whole [][]*registry.Defi
 }
 
 func share(f float64) *float64 { return &f }
+
+// assemble is the surface of each arm as the stage stands now.
+func (st *stage) assemble() [][]*registry.Definition {
+	surfaces := make([][]*registry.Definition, len(st.views))
+	for i, v := range st.views {
+		surfaces[i] = v.session.Assembler.Assemble(v.session.Request).Definitions
+	}
+	return surfaces
+}

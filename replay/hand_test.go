@@ -58,10 +58,10 @@ func handArms(t testing.TB) map[string]handArm {
 		// another) and 0+1 requests.
 		"eager": {
 			script: script{
-				{saysNote, []scriptRequest{{direct(readNote, argsNote)}}},
-				{saysLetter, []scriptRequest{{direct(sendLetter, argsLetter)}}},
-				{saysPart, []scriptRequest{{direct(findPart, argsPart)}, {direct(sendLetter, argsReport)}}},
-				{saysTable, nil},
+				{says: saysNote, requests: []scriptRequest{{direct(readNote, argsNote)}}},
+				{says: saysLetter, requests: []scriptRequest{{direct(sendLetter, argsLetter)}}},
+				{says: saysPart, requests: []scriptRequest{{direct(findPart, argsPart)}, {direct(sendLetter, argsReport)}}},
+				{says: saysTable, requests: nil},
 			},
 			tools: toolsArray(t, 0, "", countStock, findPart, sendLetter, trackParcel, readNote),
 			calls: []string{
@@ -78,10 +78,10 @@ func handArms(t testing.TB) map[string]handArm {
 		// find_part. The absent intent costs three searches.
 		"july-bare": {
 			script: script{
-				{saysNote, []scriptRequest{{direct(readNote, argsNote)}}},
-				{saysLetter, []scriptRequest{{searches(saysLetter, 4, sendLetter)}, {describe(sendLetter)}, {through(sendLetter, argsLetter)}}},
-				{saysPart, []scriptRequest{{searches(saysPart, 4, findPart)}, {describe(findPart)}, {through(findPart, argsPart)}, {through(sendLetter, argsReport)}}},
-				{saysTable, absentSearches()},
+				{says: saysNote, requests: []scriptRequest{{direct(readNote, argsNote)}}},
+				{says: saysLetter, requests: []scriptRequest{{searches(saysLetter, 4, sendLetter)}, {describe(sendLetter)}, {through(sendLetter, argsLetter)}}},
+				{says: saysPart, requests: []scriptRequest{{searches(saysPart, 4, findPart)}, {describe(findPart)}, {through(findPart, argsPart)}, {through(sendLetter, argsReport)}}},
+				{says: saysTable, requests: absentSearches()},
 			},
 			tools: toolsArray(t, 4, "", readNote),
 			calls: []string{
@@ -95,10 +95,10 @@ func handArms(t testing.TB) map[string]handArm {
 		// The listing names every tool: no search for what there is.
 		"july-listing": {
 			script: script{
-				{saysNote, []scriptRequest{{direct(readNote, argsNote)}}},
-				{saysLetter, []scriptRequest{{describe(sendLetter)}, {through(sendLetter, argsLetter)}}},
-				{saysPart, []scriptRequest{{describe(findPart)}, {through(findPart, argsPart)}, {through(sendLetter, argsReport)}}},
-				{saysTable, absentSearches()},
+				{says: saysNote, requests: []scriptRequest{{direct(readNote, argsNote)}}},
+				{says: saysLetter, requests: []scriptRequest{{describe(sendLetter)}, {through(sendLetter, argsLetter)}}},
+				{says: saysPart, requests: []scriptRequest{{describe(findPart)}, {through(findPart, argsPart)}, {through(sendLetter, argsReport)}}},
+				{says: saysTable, requests: absentSearches()},
 			},
 			tools: toolsArray(t, 4, tinyListing, readNote),
 			calls: []string{
@@ -132,7 +132,7 @@ func playByHand(t testing.TB) metrics.Observations {
 		asks("letter", saysLetter, gold(sendLetter, "address", "Ada", "body", "I miss you")),
 		asks("part", saysPart, gold(findPart, "label", "4711"), after(gold(sendLetter, "address", "Ada", "body", "4711 <found> – “here”"), 0)),
 		asks("table", saysTable))
-	return playOne(t, c, inEveryTokenizer(DefaultArms()), s)
+	return playOne(t, c, inEveryTokenizer(julyArms()), s)
 }
 
 // Requests, tokens and paths of a session that was worked out by hand, every

@@ -17,8 +17,12 @@ type history struct {
 	before  int
 	lastMid int
 	lastEnd int
-	callIDs int
-	buffer  []byte
+	// lastHead is the measure of the last message up to lastTail, its end behind
+	// the last cut.
+	lastHead int
+	lastTail string
+	callIDs  int
+	buffer   []byte
 }
 
 const messagesHead = `[{"`
@@ -40,9 +44,17 @@ func (h *history) add(head, middle string, value []byte) {
 	h.before += h.lastMid
 	h.buffer = append(append(append(h.buffer[:0], middle...), value...), '}')
 	body, end := cutEnd(string(h.buffer))
-	measure := h.memo.Measure(head) + h.memo.MeasureCut(body, matchSeam, matchSeamAt)
-	h.lastMid = measure + h.memo.Measure(end+between)
-	h.lastEnd = measure + h.memo.Measure(end+arrayTail)
+	h.lastHead, h.lastTail = h.memo.Measure(head)+h.memo.MeasureCut(body, matchSeam, matchSeamAt), end
+	h.lastMid = h.lastHead + h.memo.Measure(end+between)
+	h.lastEnd = h.lastHead + h.memo.Measure(end+arrayTail)
+}
+
+// prefix is the measure of what these messages will have in common with the same
+// and further ones, cut back to a pre-token boundary: all but the bracket, and the
+// marks in front of it that a comma would be joined to.
+func (h *history) prefix() int {
+	rest, _ := h.memo.Counter().Prefix(h.lastTail+between, len(h.lastTail))
+	return h.before + h.lastHead + rest
 }
 
 // A match of a search result starts with {"name", escaped as part of a text.

@@ -3,10 +3,8 @@ package replay
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/toolgauge/toolgauge/corpus"
-	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
@@ -19,31 +17,37 @@ const searchDepth = 10
 
 // play is one session under one arm.
 type play struct {
-	player  *Player
-	stage   *stage
-	arm     *armState
-	session *assembly.Session
-	bridge  *bridge.Bridge
-	// search keeps the judged searches by turn, for the arms that ask alike: the
-	// same tools give the same.
-	search map[judgedBy]map[int][]metrics.Search
+	player *Player
+	stage  *stage
+	arm    *armState
+	view   *view
+	// judged keeps the judged searches for the arms that ask alike: the same
+	// tools give the same.
+	judged map[judgedBy][]metrics.Search
 
-	surfaceTokens int
-	surfaceShown  *assembly.Assembled
-	history       *history
-	described     map[string]bool // schemas in the history, by visible name
-	called        map[string]bool
+	shown   *assembly.Assembled // in the request before, or the coming one
+	array   int                 // measure of its tools array
+	history *history
+	cache   promptCache
+	bill    bill
+
+	lines     *lineIndex // of the listing linesFrom
+	linesFrom string
+
+	described map[string]bool // schemas in the history, by visible name
+	called    map[string]bool
 
 	row      metrics.SessionArm
 	calls    []metrics.Call
 	searches []metrics.Search
-	surface  metrics.Surface
+	surfaces []metrics.Surface
 }
 
 // judgedBy is what a judged search depends on, beside the session.
 type judgedBy struct {
-	retriever, writer string
-	depth             int
+	assembler   *assembly.Assembler
+	writer      string
+	turn, depth int
 }
 
 // modelCall is one tool call of a model request.
@@ -54,126 +58,158 @@ type modelCall struct {
 	outcome   assembly.Outcome
 }
 
-func (p *play) run(ctx context.Context) error {
-	p.described, p.called = make(map[string]bool), make(map[string]bool)
-	p.history = newHistory(p.arm.counter.memo, p.player.options.SystemPrompt)
-	p.surfaceShown = p.session.Assembler.Assemble(p.session.Request)
-	if err := p.observeSurface(); err != nil {
+func newPlay(p *Player, st *stage, arm *armState, v *view, judged map[judgedBy][]metrics.Search) *play {
+	return &play{
+		player: p, stage: st, arm: arm, view: v, judged: judged,
+		history:   newHistory(arm.counter.memo, p.options.SystemPrompt),
+		described: make(map[string]bool), called: make(map[string]bool),
+	}
+}
+
+// begin observes the surface of the first request.
+func (p *play) begin() error {
+	s := p.stage.session
+	shown := p.view.session.Assembler.Assemble(p.view.session.Request)
+	surface, err := p.show(shown)
+	if err != nil {
 		return err
 	}
-	turn := 0
-	for _, event := range p.stage.session.Events {
-		if event.Turn == nil {
-			return fmt.Errorf("event of kind %q cannot be played\nhint: this program plays turns", event.Kind)
-		}
-		if err := p.turn(ctx, turn, event.Turn); err != nil {
-			return fmt.Errorf("turn %d: %w", turn, err)
-		}
-		p.row.PromptByTurn = append(p.row.PromptByTurn, p.row.PromptTokens)
-		turn++
+	p.row = metrics.SessionArm{
+		SessionID: s.SessionID, RowIndex: s.RowIndex, Arm: p.arm.Name, Assumptions: p.arm.assumptions(p.player.options.Weights),
+		Distribution: s.Distribution, ContextLength: s.ContextLength, Servers: len(s.Servers),
+		Activated: surface.Activated, Tier: surface.Tier, Form: surface.Form, BudgetTokens: surface.BudgetTokens,
+		VisibleTools: surface.VisibleTools, DeferredTools: surface.DeferredTools,
+		EagerTokens: p.arm.counter.tokens(shown.Usable), SurfaceTokens: surface.SurfaceTokens,
+		VisibleTokens: surface.VisibleTokens, BridgeTokens: surface.BridgeTokens, ListingTokens: surface.ListingTokens,
+		SurfaceSHA256: surface.SHA256,
 	}
-	p.row.Turns = turn
+	p.row.DeferredSchemaTokens = p.row.EagerTokens - p.row.VisibleTokens
 	return nil
 }
 
-// observeSurface counts the tools array and its parts.
-func (p *play) observeSurface() error {
-	s, shown := p.stage.session, p.surfaceShown
-	visible := shown.Definitions[:len(shown.Definitions)-p.bridgeTools()]
-	visibleTokens := p.arm.counter.tokens(visible)
-	surfaceTokens := p.arm.counter.tokens(shown.Definitions)
+// show makes a surface that of the coming requests and observes it.
+func (p *play) show(shown *assembly.Assembled) (metrics.Surface, error) {
+	counter := p.arm.counter
+	visible := shown.Definitions
+	if shown.Activated {
+		visible = visible[:len(visible)-bridgeTools]
+	}
+	p.shown, p.array = shown, counter.measure(shown.Definitions)
+	surfaceTokens, visibleTokens := counter.counter.Tokens(p.array), counter.tokens(visible)
 	bareTokens := surfaceTokens
 	if shown.Activated && shown.Listing.Text != "" {
-		tools, err := p.bridge.Tools(len(shown.Deferred), bridge.Listing{})
+		tools, err := p.view.bridge.Tools(len(shown.Deferred), bridge.Listing{})
 		if err != nil {
-			return err
+			return metrics.Surface{}, err
 		}
-		bareTokens = p.arm.counter.tokens(append(visible[:len(visible):len(visible)], tools...))
+		bareTokens = counter.tokens(append(visible[:len(visible):len(visible)], tools...))
 	}
 	digest, bytes := surfaceSHA256(shown.Definitions)
-	p.surfaceTokens = surfaceTokens
-	p.row = metrics.SessionArm{
-		SessionID: s.SessionID, RowIndex: s.RowIndex, Arm: p.arm.Name, Assumptions: p.arm.Assumptions(),
-		Distribution: s.Distribution, ContextLength: s.ContextLength, Servers: len(s.Servers),
-		Activated: shown.Activated, Tier: shown.Tier, Form: string(shown.Listing.Form), BudgetTokens: shown.BudgetTokens,
-		VisibleTools: len(visible), DeferredTools: len(shown.Deferred),
-		EagerTokens: p.arm.counter.tokens(shown.Usable), SurfaceTokens: surfaceTokens,
-		VisibleTokens: visibleTokens, BridgeTokens: bareTokens - visibleTokens, ListingTokens: surfaceTokens - bareTokens,
-		SurfaceSHA256: digest,
-	}
-	p.surface = metrics.Surface{
-		SHA256: digest, Activated: shown.Activated, Tier: shown.Tier, Form: p.row.Form, BudgetTokens: shown.BudgetTokens,
-		VisibleTools: p.row.VisibleTools, DeferredTools: p.row.DeferredTools, Bytes: bytes, Tokenizer: p.arm.Tokenizer,
+	surface := metrics.Surface{
+		SHA256: digest, Activated: shown.Activated, Tier: shown.Tier, Form: string(shown.Listing.Form), BudgetTokens: shown.BudgetTokens,
+		VisibleTools: len(visible), DeferredTools: len(shown.Deferred), Bytes: bytes, Tokenizer: p.arm.Tokenizer,
 		SurfaceTokens: surfaceTokens, VisibleTokens: visibleTokens,
-		BridgeTokens: p.row.BridgeTokens, ListingTokens: p.row.ListingTokens,
+		BridgeTokens: bareTokens - visibleTokens, ListingTokens: surfaceTokens - bareTokens,
 	}
-	return nil
+	p.surfaces = append(p.surfaces, surface)
+	return surface, nil
 }
 
-func (p *play) bridgeTools() int {
-	if p.surfaceShown.Activated {
-		return 3
+// bridgeTools is how many tools a bridge adds to a surface.
+const bridgeTools = 3
+
+// refresh brings the surface up to date. Each request of a model carries the tools
+// array as it is then.
+func (p *play) refresh() error {
+	if p.shown == nil {
+		return p.begin()
 	}
-	return 0
+	shown := p.view.session.Assembler.Assemble(p.view.session.Request)
+	if sameSurface(shown.Definitions, p.shown.Definitions) {
+		p.shown = shown
+		return nil
+	}
+	_, err := p.show(shown)
+	return err
 }
 
 // request charges one model request: the tools array and the messages so far.
 func (p *play) request() {
+	c := p.cache.request(p.arm.counter, p.shown.Definitions, p.array, p.history)
+	if p.arm.Cache == CacheNone {
+		c = c.uncached()
+	}
+	p.bill.add(c)
 	p.row.Requests++
-	p.row.PromptTokens += int64(p.surfaceTokens + p.arm.counter.counter.Tokens(p.history.measure()))
+	p.row.PromptTokens += int64(c.prompt)
+	p.row.CachedTokens += int64(c.cached)
+	p.row.CacheLostTokens += int64(c.lost)
+	if c.changed {
+		p.row.Invalidations++
+	}
 }
 
 // perform charges a request whose answer is tool calls, carries them out, and
 // puts both into the history.
 func (p *play) perform(ctx context.Context, calls []modelCall) {
 	p.request()
-	output := p.history.toolCalls(calls)
-	p.row.OutputTokens += int64(p.arm.counter.counter.Count(output))
+	output := int64(p.arm.counter.counter.Count(p.history.toolCalls(calls)))
+	p.row.OutputTokens += output
+	p.bill.output += output
 	for i := range calls {
 		c := &calls[i]
-		c.outcome = p.session.Call(ctx, assembly.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments})
+		c.outcome = p.view.session.Call(ctx, assembly.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments})
+		before := p.history.measure()
 		p.history.result(c.id, c.outcome.Result.Text)
+		for _, name := range c.outcome.Described {
+			p.described[name] = true
+		}
+		if len(c.outcome.Described) > 0 {
+			p.row.DescribedTokens += int64(p.arm.counter.counter.Tokens(p.history.measure() - before))
+		}
 	}
 }
 
-// turn plays one intent.
+// turn plays one intent. No time passes within it, so that the surface stays what
+// it is at its beginning.
 func (p *play) turn(ctx context.Context, n int, t *sessions.Turn) error {
+	if err := p.refresh(); err != nil {
+		return err
+	}
 	p.history.user(t.Utterance)
-	asked := queries(t.Utterance, t.Language)
+	asked := queries(p.arm.Writer, t)
 	a := &attempt{play: p, turn: t, queries: asked[:min(len(asked), p.arm.MaxSearches)]}
 	if err := a.prepare(); err != nil {
 		return err
 	}
-	if len(a.golds) == 0 {
-		a.decline(ctx)
-	}
-	a.run(ctx)
+	a.run(ctx, newModel(p.arm.Agent))
 	p.request() // the text that ends the turn
 	for _, c := range a.rows() {
 		c.SessionID, c.RowIndex, c.Arm = p.row.SessionID, p.row.RowIndex, p.arm.Name
 		c.Turn, c.IntentID, c.Class = n, t.IntentID, string(t.Class)
 		p.calls = append(p.calls, c)
+		p.row.WrongCalls += c.WrongCalls
 	}
 	p.judge(n, t, asked, a.searched)
+	p.row.Turns++
+	p.row.PromptByTurn = append(p.row.PromptByTurn, p.row.PromptTokens)
+	p.row.EffectiveTokens = p.bill.effective(p.player.options.Weights)
+	p.row.EffectiveByTurn = append(p.row.EffectiveByTurn, p.row.EffectiveTokens)
 	return nil
 }
 
 // judge asks each of the writer's queries of the session's deferred tools, for
 // an intent with a deferred gold and for one that no tool serves.
 func (p *play) judge(n int, t *sessions.Turn, asked []string, issued int) {
-	scope := p.surfaceShown.Deferred
-	if len(scope) == 0 {
+	if len(p.shown.Deferred) == 0 {
 		return
 	}
-	limit := p.session.Request.Config.SearchDefaultLimit
-	key := judgedBy{retriever: p.arm.Retriever, writer: p.arm.Writer, depth: max(searchDepth, limit)}
-	if p.search[key] == nil {
-		p.search[key] = make(map[int][]metrics.Search)
-	}
-	rows, done := p.search[key][n]
+	limit := p.view.session.Request.Config.SearchDefaultLimit
+	key := judgedBy{p.view.session.Assembler, p.arm.Writer, n, max(searchDepth, limit)}
+	rows, done := p.judged[key]
 	if !done {
 		rows = p.observeSearches(n, t, asked, key.depth)
-		p.search[key][n] = rows
+		p.judged[key] = rows
 	}
 	for _, row := range rows {
 		row.Arm, row.Issued, row.Limit = p.arm.Name, row.Step < issued, limit
@@ -183,7 +219,7 @@ func (p *play) judge(n int, t *sessions.Turn, asked []string, issued int) {
 
 func (p *play) observeSearches(n int, t *sessions.Turn, asked []string, depth int) []metrics.Search {
 	var gold []string
-	scope := p.session.Scope()
+	scope := p.view.session.Scope()
 	for _, g := range t.Gold {
 		if tool, ok := p.player.options.Corpus.Tool(g.Tool); ok && scope.Has(tool.Definition.Name) {
 			gold = append(gold, tool.ID)
@@ -204,6 +240,3 @@ func (p *play) observeSearches(n int, t *sessions.Turn, asked []string, depth in
 	}
 	return rows
 }
-
-// argument writes a bridge tool's arguments.
-func arguments(fields ...rawjson.Field) json.RawMessage { return rawjson.AppendObject(nil, fields) }

@@ -64,7 +64,7 @@ func (w world) scope(s *sessions.Session) map[string]bool {
 }
 
 func drawArm(rt *rapid.T, name string) Arm {
-	arm := NewArm(name)
+	arm := NewArm(name, bridge.July)
 	arm.Tokenizer = "chars4"
 	arm.MaxSearches = rapid.IntRange(1, 4).Draw(rt, name+" max searches")
 	arm.ToolSearch.SearchDefaultLimit = rapid.IntRange(1, 14).Draw(rt, name+" limit")
@@ -74,7 +74,7 @@ func drawArm(rt *rapid.T, name string) Arm {
 }
 
 func (w world) arms(rt *rapid.T) []Arm {
-	eager := DefaultArms()[0]
+	eager := julyArms()[0]
 	eager.Tokenizer = "chars4"
 	return []Arm{eager, drawArm(rt, "a"), drawArm(rt, "b")}
 }
@@ -93,7 +93,7 @@ func levels(golds []corpus.Gold) []int {
 // Whatever is asked, in whatever session, under whatever arm: the rules of the
 // agent hold in what is observed.
 func TestObservationsHoldTheirRules(t *testing.T) {
-	c, d := embeddedDrawer(t, sessions.Options{Seed: 17, ContextLengths: []int{16_000, 200_000}, TurnsMin: 2, TurnsMax: 5})
+	c, d := embeddedDrawer(t, sessions.Options{Seed: 17, ContextLengths: []int{16_000, 200_000}, TurnsMin: 2, TurnsMax: 5, EventShare: sessions.NoEvents})
 	w := world{c, d}
 	// Which tools were run, by the endpoints themselves.
 	p := newPlayer(t, Options{Corpus: c, Arms: cheapArms(), Repeats: 1})
@@ -110,7 +110,7 @@ func TestObservationsHoldTheirRules(t *testing.T) {
 		s, arms := w.draw(rt), w.arms(rt)
 		p.arms = nil
 		for _, a := range arms {
-			state, err := p.rig.arm(a)
+			state, err := p.rig.arm(a, c)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func (a *observedArm) checkDeclined(c metrics.Call) {
 // tries is how often the agent may search in a turn.
 func (a *observedArm) tries(turn int) int {
 	t := a.session.Events[turn].Turn
-	return min(a.arm.MaxSearches, len(queries(t.Utterance, t.Language)))
+	return min(a.arm.MaxSearches, len(queries(WriterUtterance, t)))
 }
 
 func (a *observedArm) checkCall(c metrics.Call, rows []metrics.Call, g corpus.Gold) {
@@ -236,10 +236,10 @@ func (a *observedArm) checkCall(c metrics.Call, rows []metrics.Call, g corpus.Go
 	behind := slices.ContainsFunc(g.DependsOn, func(on int) bool { return rows[on].Path == metrics.PathUnavailable })
 	extra, n, tries := c.ExtraRequests, c.Searches, a.tries(c.Turn)
 	deferred := in && canDefer && a.arm.Bridge
-	ok := extra >= 0 && n <= tries && (!in || c.Deferred == deferred) && (c.Deferred || n == 0)
+	ok := extra >= 0 && n <= tries && (!in || c.Deferred == deferred) && (c.Deferred || !in || n == 0)
 	switch c.Path {
 	case metrics.PathUnavailable:
-		ok = ok && (!in || behind) && extra == 0 && n == 0 && !c.Cold && !c.Failed
+		ok = ok && (!in || behind) && (waits || !a.row.Activated || n == tries && extra >= n) && !c.Cold && !c.Failed
 	case metrics.PathLost:
 		ok = ok && in && !behind && (waits || deferred && n == tries && c.Cold) && !c.Failed
 	case metrics.PathDirect:
@@ -287,7 +287,7 @@ func (a *observedArm) checkSearches() {
 				most = max(most, c.Searches)
 			}
 		}
-		for step, query := range queries(event.Turn.Utterance, event.Turn.Language) {
+		for step, query := range queries(WriterUtterance, event.Turn) {
 			if i == len(a.searches) {
 				a.rt.Fatalf("%s: no search for turn %d, query %q", a.arm.Name, turn, query)
 			}
@@ -314,7 +314,7 @@ func (a *observedArm) checkSearches() {
 func TestArmsDoNotTouchEachOther(t *testing.T) {
 	c, d := embeddedDrawer(t, sessions.Options{Seed: 23, TurnsMin: 1, TurnsMax: 3, Mix: []sessions.Share{{Distribution: "ten", Weight: 1}}})
 	arms := cheapArms()
-	wide, narrow := NewArm("wide"), NewArm("narrow")
+	wide, narrow := NewArm("wide", bridge.July), NewArm("narrow", bridge.July)
 	wide.Tokenizer, wide.ToolSearch.SearchDefaultLimit, wide.ToolSearch.MaxSearchLimit = "chars4", 30, 50
 	narrow.Tokenizer, narrow.ToolSearch.SearchDefaultLimit, narrow.ToolSearch.MaxSearchLimit = "chars4", 1, 1
 	arms = append(arms, wide, narrow)

@@ -1,12 +1,17 @@
 // Package replay plays sessions through the pipeline and records what happened.
 //
-// The steps for one session under one arm: fill a fresh registry with the
-// built-in tools and those of the session's servers; assemble the surface and
-// count its tokens; play the turns, where an agent model (a deterministic rule
-// in the place of the language model) searches, describes and calls through the
-// real bridge; ask every intent's queries of the retriever, whether the agent
-// needed to or not; then disturb the session (shuffled registration, a tool
-// gone, a description edited, a server gone) and see what of the surface stays.
+// The steps for one session: fill a fresh registry with the built-in tools and
+// those of the session's servers; for each arm, assemble the surface and count
+// its tokens; play the timeline, the arms side by side. An event changes the
+// registry, or what a probe answers when it is next asked. A turn is played by an
+// agent model (a deterministic rule in the place of the language model) that
+// searches, describes and calls through the real bridge; every intent's queries
+// are asked of the retriever, whether the agent needed to or not. At last the
+// session is set up again and disturbed (shuffled registration, a tool gone, a
+// description edited, a server gone) to see what of the surface stays.
+//
+// Every request is charged with the tools array as it is then, the messages as
+// the pipeline produced them, and what a prompt cache holds of the two.
 //
 // Only the agent model, the endpoints and the clock are simulated; registry,
 // toolsets, assembly, bridge and retrieval are the ones under test. What comes
@@ -21,8 +26,6 @@ import (
 	"slices"
 
 	"github.com/toolgauge/toolgauge/corpus"
-	"github.com/toolgauge/toolgauge/distributions"
-	"github.com/toolgauge/toolgauge/internal/clock"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/tokens"
 	"github.com/toolgauge/toolgauge/metrics"
@@ -55,6 +58,9 @@ type Options struct {
 	SystemPrompt string
 	// Repeats is the number of shuffled assemblies, 1 or more; 0 means 5.
 	Repeats int
+	// Weights are those of effective tokens; the zero value means
+	// metrics.DefaultWeights.
+	Weights metrics.Weights
 }
 
 // Player plays sessions. It keeps per-tool work from session to session and is
@@ -67,23 +73,34 @@ type Player struct {
 	bySource      map[string][]*corpus.Tool
 	ids           map[string]string // model-visible name → tool id
 	registrations map[*corpus.Tool]registry.Registration
+	probes        map[string]bool // that some tool is asked for by
 	rewrites      map[string]assembly.Rewrite
-	edited        map[*corpus.Tool]*registry.Definition
+	edited        map[editKey]*registry.Definition
 }
 
 // rig is what the arms of a worker share.
 type rig struct {
 	shared *assembly.Shared
 	counts map[string]*surfaceCounter // by tokenizer
-	memos  map[string]*bridge.Memo    // by retriever
+	memos  map[rankKey]*bridge.Memo
 	ranks  map[string]search.Retriever
+	lines  search.Retriever // ranks the lines of listings
+}
+
+// rankKey is what the work that a bridge remembers depends on.
+type rankKey struct {
+	variant   bridge.Variant
+	retriever string
 }
 
 // armState is an arm with its tools.
 type armState struct {
 	Arm
-	counter *surfaceCounter
+	counter    *surfaceCounter
+	deferNames []string // core tools that the arm defers
 }
+
+func (a *armState) rankKey() rankKey { return rankKey{a.Variant, a.Retriever} }
 
 // check refuses options that nothing can be played with.
 func (o Options) check() error {
@@ -94,6 +111,9 @@ func (o Options) check() error {
 		return errors.New("no arms given\nhint: give at least one, for example those of DefaultArms")
 	case o.Repeats < 0:
 		return fmt.Errorf("repeats %d is negative\nhint: give at least 1, or 0 for %d", o.Repeats, defaultRepeats)
+	}
+	if err := o.Weights.Check(); err != nil {
+		return err
 	}
 	for i, a := range o.Arms {
 		if slices.ContainsFunc(o.Arms[:i], func(other Arm) bool { return other.Name == a.Name }) {
@@ -114,16 +134,24 @@ func NewPlayer(o Options) (*Player, error) {
 	if o.Repeats == 0 {
 		o.Repeats = defaultRepeats
 	}
+	if o.Weights == (metrics.Weights{}) {
+		o.Weights = metrics.DefaultWeights()
+	}
 	p := &Player{
 		options:  o,
-		rig:      &rig{shared: assembly.NewShared(), counts: map[string]*surfaceCounter{}, memos: map[string]*bridge.Memo{}, ranks: map[string]search.Retriever{}},
+		rig:      &rig{shared: assembly.NewShared(), counts: map[string]*surfaceCounter{}, memos: map[rankKey]*bridge.Memo{}, ranks: map[string]search.Retriever{}},
 		bySource: make(map[string][]*corpus.Tool),
 		ids:      make(map[string]string, len(o.Corpus.Tools)),
+		probes:   make(map[string]bool),
 		rewrites: o.Corpus.Rewrites(),
-		edited:   make(map[*corpus.Tool]*registry.Definition),
+		edited:   make(map[editKey]*registry.Definition),
+	}
+	var err error
+	if p.rig.lines, err = search.New("bm25"); err != nil {
+		return nil, err
 	}
 	for _, a := range o.Arms {
-		state, err := p.rig.arm(a)
+		state, err := p.rig.arm(a, o.Corpus)
 		if err != nil {
 			return nil, err
 		}
@@ -136,29 +164,27 @@ func NewPlayer(o Options) (*Player, error) {
 			p.bySource[t.Toolset] = append(p.bySource[t.Toolset], t)
 		}
 		p.ids[t.Definition.Name] = t.ID
+		if probe := probeOf(t); probe != "" {
+			p.probes[probe] = true
+		}
 	}
 	p.registrations = registrations(o.Corpus.Tools)
 	return p, nil
 }
 
-// registrations prepares how each tool registers. Tools with a probe of one name
-// share it; nothing is down in a replay without events.
+// registrations prepares how each tool registers while nothing is wrong with it.
 func registrations(tools []*corpus.Tool) map[*corpus.Tool]registry.Registration {
 	all := make(map[*corpus.Tool]registry.Registration, len(tools))
-	checks := make(map[string]*registry.Check)
 	for _, t := range tools {
-		if t.Check != "" && checks[t.Check] == nil {
-			checks[t.Check] = &registry.Check{Name: t.Check, Probe: func() (bool, error) { return true, nil }}
-		}
 		all[t] = registry.Registration{
-			Toolset: t.Toolset, Definition: t.Definition, Handler: endpoint(t.ID), Check: checks[t.Check],
+			Toolset: t.Toolset, Definition: t.Definition, Handler: endpoint(t.ID),
 			RequiresEnv: t.RequiresEnv, MaxResultSize: t.MaxResultSize,
 		}
 	}
 	return all
 }
 
-func (r *rig) arm(a Arm) (*armState, error) {
+func (r *rig) arm(a Arm, c *corpus.Corpus) (*armState, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -174,9 +200,21 @@ func (r *rig) arm(a Arm) (*armState, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.ranks[a.Retriever], r.memos[a.Retriever] = retriever, bridge.NewMemo()
+		r.ranks[a.Retriever] = retriever
 	}
-	return &armState{Arm: a, counter: r.counts[a.Tokenizer]}, nil
+	state := &armState{Arm: a, counter: r.counts[a.Tokenizer], deferNames: deferNames(a, c.Toolsets)}
+	if key := state.rankKey(); r.memos[key] == nil {
+		r.memos[key] = bridge.NewMemo()
+	}
+	return state, nil
+}
+
+// deferNames are the core tools that an arm defers: none in july.
+func deferNames(a Arm, t *toolset.Table) []string {
+	if a.Variant == bridge.July {
+		return nil
+	}
+	return a.ToolSearch.DeferNames(t.Defer())
 }
 
 // endpoint is the simulated end of a call: it answers at once with what it was
@@ -197,115 +235,48 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 	if err != nil {
 		return out, err
 	}
-	judged := make(map[judgedBy]map[int][]metrics.Search)
+	plays := make([]*play, len(p.arms))
+	judged := make(map[judgedBy][]metrics.Search)
 	for i, arm := range p.arms {
-		play := &play{player: p, stage: st, arm: arm, session: st.assemblers[i].session, bridge: st.assemblers[i].bridge, search: judged}
-		if err := play.run(ctx); err != nil {
-			return out, fmt.Errorf("session %s under arm %s: %w", s.SessionID, arm.Name, err)
-		}
+		plays[i] = newPlay(p, st, arm, st.views[i], judged)
+	}
+	whole := st.assemble()
+	if err := p.timeline(ctx, st, plays); err != nil {
+		return metrics.Observations{}, fmt.Errorf("session %s: %w", s.SessionID, err)
+	}
+	for _, play := range plays {
 		out.Arms = append(out.Arms, play.row)
 		out.Calls = append(out.Calls, play.calls...)
 		out.Searches = append(out.Searches, play.searches...)
-		out.Surfaces = append(out.Surfaces, play.surface)
+		out.Surfaces = append(out.Surfaces, play.surfaces...)
 	}
-	if err := p.disturb(st, out.Arms); err != nil {
+	if err := p.disturb(st, whole, out.Arms); err != nil {
 		return out, fmt.Errorf("session %s: stability: %w", s.SessionID, err)
 	}
 	return out, nil
 }
 
-// stage is a session set up in the pipeline, before anybody speaks.
-type stage struct {
-	session    *sessions.Session
-	clock      *clock.Virtual
-	registry   *registry.Registry
-	tools      []*corpus.Tool // in the order of registration
-	stream     *distributions.Stream
-	assemblers []*armAssembler
-}
-
-// armAssembler is one arm's view of a registry.
-type armAssembler struct {
-	session *assembly.Session
-	bridge  *bridge.Bridge
-}
-
-// stage fills a registry in shuffled order and lays each arm's pipeline over it.
-func (p *Player) stage(s *sessions.Session) (*stage, error) {
-	if s.CorpusSHA256 != p.options.Corpus.SHA256 {
-		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\nhint: replay sessions with the corpus, and the distributions, that they were drawn from", s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
-	}
-	tools := slices.Clone(p.builtins)
-	for _, source := range s.Servers {
-		owned, ok := p.bySource[source]
-		if !ok {
-			return nil, fmt.Errorf("session %s: unknown server %q\nhint: replay sessions with the corpus that they were drawn from", s.SessionID, source)
+// timeline lets the session's events happen and plays its turns.
+func (p *Player) timeline(ctx context.Context, st *stage, plays []*play) error {
+	turn := 0
+	for i := range st.session.Events {
+		e := &st.session.Events[i]
+		st.advance(e.AtMS)
+		if e.Turn == nil {
+			if err := p.apply(st, e); err != nil {
+				return fmt.Errorf("events[%d]: %w", i, err)
+			}
+			continue
 		}
-		tools = append(tools, owned...)
-	}
-	for _, name := range s.Toolsets {
-		if _, fixed := p.options.Corpus.Toolsets.Static(name); !fixed {
-			return nil, fmt.Errorf("session %s: unknown toolset %q\nhint: toolsets are fixed ones; sources of tools stand under servers", s.SessionID, name)
+		for _, play := range plays {
+			if err := play.turn(ctx, turn, e.Turn); err != nil {
+				return fmt.Errorf("turn %d under arm %s: %w", turn, play.arm.Name, err)
+			}
 		}
+		turn++
 	}
-	st := &stage{
-		session: s, tools: tools,
-		stream: distributions.NewStream(s.Seed, "stability", uint64(s.RowIndex)),
+	if turn == 0 {
+		return errors.New("no turn\nhint: a session asks for something at least once")
 	}
-	return st, p.fill(st)
-}
-
-// fill gives a stage a fresh registry, filled in the stream's next order.
-func (p *Player) fill(st *stage) error {
-	st.clock = &clock.Virtual{}
-	st.registry = registry.New(registry.Options{Clock: st.clock, SizeHint: len(st.tools)})
-	st.stream.Shuffle(len(st.tools), func(i, j int) { st.tools[i], st.tools[j] = st.tools[j], st.tools[i] })
-	for _, t := range st.tools {
-		if err := st.registry.Register(p.registrations[t]); err != nil {
-			return fmt.Errorf("session %s: %w", st.session.SessionID, err)
-		}
-	}
-	p.layArms(st)
 	return nil
-}
-
-// layArms gives each arm its view of the stage's registry. Arms with the same
-// retriever share an assembler: what does not depend on the bridge's settings
-// is then assembled once for all of them.
-func (p *Player) layArms(st *stage) {
-	resolver := toolset.NewResolver(p.options.Corpus.Toolsets, st.registry)
-	// Never nil, which would enable everything.
-	enabled := append(append([]string{}, st.session.Toolsets...), st.session.Servers...)
-	shared := make(map[string]*armAssembler)
-	st.assemblers = st.assemblers[:0]
-	for _, arm := range p.arms {
-		like := shared[arm.Retriever]
-		if like == nil {
-			like = p.assembler(st, arm, resolver)
-			shared[arm.Retriever] = like
-		}
-		st.assemblers = append(st.assemblers, &armAssembler{bridge: like.bridge, session: &assembly.Session{
-			ID: st.session.SessionID, Assembler: like.session.Assembler, Dispatcher: st.registry,
-			Request: assembly.Request{Enabled: enabled, Config: arm.config(), ContextLength: st.session.ContextLength},
-		}})
-	}
-}
-
-func (p *Player) assembler(st *stage, arm *armState, resolver *toolset.Resolver) *armAssembler {
-	b := bridge.New(bridge.Options{
-		Core: p.options.Corpus.Toolsets.IsCore, Catalog: st.registry,
-		Retriever: p.rig.ranks[arm.Retriever], Memo: p.rig.memos[arm.Retriever],
-	})
-	return &armAssembler{bridge: b, session: &assembly.Session{Assembler: assembly.New(assembly.Options{
-		Registry: st.registry, Resolver: resolver, Bridge: b, Rewrites: p.rewrites, Shared: p.rig.shared,
-	})}}
-}
-
-// assemble is the surface of each arm as the stage stands now.
-func (st *stage) assemble() [][]*registry.Definition {
-	surfaces := make([][]*registry.Definition, len(st.assemblers))
-	for i, a := range st.assemblers {
-		surfaces[i] = a.session.Assembler.Assemble(a.session.Request).Definitions
-	}
-	return surfaces
 }

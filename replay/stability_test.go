@@ -3,6 +3,7 @@ package replay
 import (
 	"testing"
 
+	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
@@ -68,7 +69,7 @@ func TestOrderThatShowsIsNotByteIdentical(t *testing.T) {
 		{"a fixed text", func(*stage) string { return "Comes after all. " }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPlayer(t, Options{Corpus: tiny, Arms: DefaultArms()})
+			p := newPlayer(t, Options{Corpus: tiny, Arms: julyArms()})
 			var all []metrics.Observations
 			for row := range int64(10) {
 				s := tinySession(tiny, asks("x", saysTable))
@@ -84,7 +85,7 @@ func TestOrderThatShowsIsNotByteIdentical(t *testing.T) {
 				for i := range rows {
 					rows[i].Arm = p.arms[i].Name
 				}
-				if err := p.disturb(st, rows); err != nil {
+				if err := p.disturb(st, st.assemble(), rows); err != nil {
 					t.Fatal(err)
 				}
 				all = append(all, metrics.Observations{Arms: rows})
@@ -103,7 +104,7 @@ func TestOrderThatShowsIsNotByteIdentical(t *testing.T) {
 // One assembly has nothing to differ from.
 func TestOneRepeatComparesNothing(t *testing.T) {
 	tiny := loadCorpus(t, tinyFiles)
-	p := newPlayer(t, Options{Corpus: tiny, Arms: DefaultArms(), Repeats: 1})
+	p := newPlayer(t, Options{Corpus: tiny, Arms: julyArms(), Repeats: 1})
 	o, err := p.Play(t.Context(), tinySession(tiny, asks("x", saysTable)))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestNothingToDisturb(t *testing.T) {
 	tiny := loadCorpus(t, tinyFiles)
 	s := tinySession(tiny, asks("x", saysTable))
 	s.Servers = nil
-	for _, row := range playOne(t, tiny, DefaultArms(), s).Arms {
+	for _, row := range playOne(t, tiny, julyArms(), s).Arms {
 		if row.Retained != (metrics.Retained{}) || !row.ByteIdentical {
 			t.Errorf("%s: identical %v, retained %+v", row.Arm, row.ByteIdentical, row.Retained)
 		}
@@ -132,13 +133,14 @@ func TestNothingToDisturb(t *testing.T) {
 // one that held.
 func TestDisturbReportsWhatFails(t *testing.T) {
 	tiny := loadCorpus(t, tinyFiles)
-	p := newPlayer(t, Options{Corpus: tiny, Arms: DefaultArms()})
+	p := newPlayer(t, Options{Corpus: tiny, Arms: julyArms()})
 	st, err := p.stage(tinySession(tiny, asks("x", saysTable)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.registrations[st.tools[0]] = registry.Registration{}
-	if err := p.disturb(st, make([]metrics.SessionArm, len(p.arms))); err == nil {
+	whole := st.assemble()
+	st.tools = append(st.tools, &corpus.Tool{}) // which no registry takes
+	if err := p.disturb(st, whole, make([]metrics.SessionArm, len(p.arms))); err == nil {
 		t.Error("no error")
 	}
 }

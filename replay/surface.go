@@ -147,11 +147,16 @@ func (c *surfaceCounter) tokens(definitions []*registry.Definition) int {
 // retained is the share of after's tokens that lie in the common byte prefix of
 // both arrays, cut back to a pre-token boundary: what a prompt cache keeps.
 func (c *surfaceCounter) retained(before, after []*registry.Definition) float64 {
-	total := c.tokens(after)
+	if len(before) == 0 && len(after) == 0 {
+		return 1
+	}
+	return float64(c.counter.Tokens(c.common(before, after))) / float64(c.tokens(after))
+}
+
+// common measures the common byte prefix of two different arrays, cut back to a
+// pre-token boundary.
+func (c *surfaceCounter) common(before, after []*registry.Definition) int {
 	if len(before) == 0 || len(after) == 0 {
-		if len(before) == len(after) {
-			return 1
-		}
 		return 0
 	}
 	common := c.memo.Measure(arrayHead)
@@ -167,7 +172,7 @@ func (c *surfaceCounter) retained(before, after []*registry.Definition) float64 
 		common += c.commonEntry(d, last, before[i], i == len(before)-1)
 		break
 	}
-	return float64(c.counter.Tokens(common)) / float64(total)
+	return common
 }
 
 // commonEntry measures what two different entries have in common from their
@@ -214,6 +219,9 @@ func commonBytes(a, b string) int {
 func sameSurface(a, b []*registry.Definition) bool {
 	if len(a) != len(b) {
 		return false
+	}
+	if len(a) > 0 && &a[0] == &b[0] {
+		return true
 	}
 	for i := range a {
 		if !sameText(a[i], b[i]) {

@@ -31,9 +31,9 @@ func wholeArray(definitions []*registry.Definition) string {
 // formArms are arms whose listings, over the embedded corpus's sessions, take
 // every form.
 func formArms() []Arm {
-	arms := DefaultArms()
+	arms := julyArms()
 	for _, pct := range []float64{0.05, 0.1, 0.3, 1} {
-		arm := NewArm(fmt.Sprintf("listing %v%%", pct))
+		arm := NewArm(fmt.Sprintf("listing %v%%", pct), bridge.July)
 		arm.ToolSearch.ThresholdPct = pct
 		arms = append(arms, arm)
 	}
@@ -65,7 +65,7 @@ func TestSurfaceMeasureIsThatOfTheWholeText(t *testing.T) {
 		counter := counterOf(t, name)
 		measured := newSurfaceCounter(counter, tokens.NewMemo(counter))
 		for _, st := range stages {
-			for _, a := range st.assemblers {
+			for _, a := range st.views {
 				shown := a.session.Assembler.Assemble(a.session.Request)
 				forms[string(shown.Listing.Form)]++
 				whole := wholeArray(shown.Definitions)
@@ -276,7 +276,7 @@ func TestRetainedByHand(t *testing.T) {
 			t.Errorf("%s: retained %v, want one of %v", what, *got, among)
 		}
 	}
-	p := newPlayer(t, Options{Corpus: c, Arms: DefaultArms()})
+	p := newPlayer(t, Options{Corpus: c, Arms: julyArms()})
 	for row := range int64(8) {
 		s := tinySession(c, asks("note", saysNote, gold(readNote, "title", "rent")))
 		s.RowIndex = row

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/toolgauge/toolgauge/sessions"
 )
 
 // stopWords are Lucene's 33 English stop words (StandardAnalyzer's default set).
@@ -22,19 +24,38 @@ const (
 	longestMax  = 3
 )
 
-// queries is the writer `utterance`: what the user said; then its keywords; then
-// its three longest keywords, in the order said. Queries that repeat an earlier
-// one are left out, since they would find the same. Keywords are the first six
-// words that are no English stop words; another language is searched as said.
-func queries(utterance, language string) []string {
-	list := []string{utterance}
-	if primary, _, _ := strings.Cut(strings.ToLower(language), "-"); primary != "en" && primary != "" {
-		return list
+// queries are what a writer asks for a turn, in the order of asking:
+//
+//   - `utterance`: what the user said; then its keywords; then its three longest
+//     keywords, in the order said.
+//   - `keywords`: the last two of these.
+//   - `recorded`: the queries that the session has for the turn, which may be none.
+//
+// Queries that repeat an earlier one are left out, since they would find the same.
+// Keywords are the first six words that are no English stop words; another
+// language is searched as said.
+func queries(writer string, t *sessions.Turn) []string {
+	if writer == WriterRecorded {
+		return distinct(t.Queries...)
 	}
-	words := keywords(utterance)
-	for _, next := range []string{strings.Join(words, " "), strings.Join(longest(words), " ")} {
-		if next != "" && !slices.Contains(list, next) {
-			list = append(list, next)
+	primary, _, _ := strings.Cut(strings.ToLower(t.Language), "-")
+	if primary != "en" && primary != "" {
+		return []string{t.Utterance}
+	}
+	words := keywords(t.Utterance)
+	list := []string{t.Utterance, strings.Join(words, " "), strings.Join(longest(words), " ")}
+	if writer == WriterKeywords && len(words) > 0 {
+		list = list[1:]
+	}
+	return distinct(list...)
+}
+
+// distinct are the given queries, each once, blank ones left out.
+func distinct(given ...string) []string {
+	var list []string
+	for _, query := range given {
+		if strings.TrimSpace(query) != "" && !slices.Contains(list, query) {
+			list = append(list, query)
 		}
 	}
 	return list

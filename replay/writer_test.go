@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/toolgauge/toolgauge/sessions"
 )
 
 func TestQueries(t *testing.T) {
@@ -35,7 +37,7 @@ func TestQueries(t *testing.T) {
 		{"a language that begins alike", "open the door", "enm", []string{"open the door"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := queries(c.utterance, c.language); !slices.Equal(got, c.want) {
+			if got := queries(WriterUtterance, &sessions.Turn{Utterance: c.utterance, Language: c.language}); !slices.Equal(got, c.want) {
 				t.Errorf("queries(%q, %q)\n got %q\nwant %q", c.utterance, c.language, got, c.want)
 			}
 		})
@@ -61,7 +63,7 @@ func TestQueriesHoldTheirRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.OneOf(rapid.StringMatching(`[a-zA-Zé0-9]{1,9}`), rapid.SampledFrom([]string{"the", "And", "is", "…", "a-b", "中文"}))
 		said := strings.Join(rapid.SliceOfN(word, 1, 12).Draw(rt, "words"), rapid.SampledFrom([]string{" ", ", "}).Draw(rt, "between"))
-		list := queries(said, rapid.SampledFrom([]string{"en", "", "en-US", "fr"}).Draw(rt, "language"))
+		list := queries(WriterUtterance, &sessions.Turn{Utterance: said, Language: rapid.SampledFrom([]string{"en", "", "en-US", "fr"}).Draw(rt, "language")})
 		if list[0] != said || len(list) > 3 {
 			rt.Fatalf("queries of %q: %q", said, list)
 		}

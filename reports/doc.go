@@ -8,6 +8,9 @@
 //     them with their hashes.
 //  4. [Print] words the summary for a terminal; [Open] reads a run folder again.
 //
+// A run may be played in parts, each a [Shard] with a folder of its own, on as many machines; [OpenShards] checks that they
+// belong together and are complete, and [Merge] makes of them the folder that one run would have made.
+//
 // A file is visible under its final name only when it is complete, and a run that cannot be written leaves nothing: no
 // table that looks like a result and is half of one. An interrupted run keeps what it finished.
 //

@@ -24,8 +24,8 @@ func benchText(s Summary, m Manifest, sessionArms int64, elapsed time.Duration) 
 	fmt.Fprintf(&text, "corpus-sha256: %s\nseed: %d\n\n", s.Corpus.SHA256, s.Seed)
 	figures := slices.Clone(s.Figures)
 	for _, b := range s.BreakEvens {
-		if f := breakEvenFigure(s.BreakEvens, b.Arm); f != nil && f.Value > 0 {
-			figures = append(figures, *f)
+		if b.At > 0 {
+			figures = append(figures, breakEvenFigure(b))
 		}
 	}
 	measured := make(map[string]bool)
@@ -44,7 +44,8 @@ func benchText(s Summary, m Manifest, sessionArms int64, elapsed time.Duration) 
 	if m.CPU != "" {
 		fmt.Fprintf(&text, "cpu: %s\n", configValue(m.CPU))
 	}
-	if seconds := elapsed.Seconds(); sessionArms > 0 && seconds > 0 {
+	// A merged run was not played: its time is that of copying.
+	if seconds := elapsed.Seconds(); sessionArms > 0 && seconds > 0 && m.Merged == nil {
 		fmt.Fprintf(&text, "\nUnit session-arms/s better=%s\nBenchmarkRun %d %.1f session-arms/s\n",
 			metrics.Higher, sessionArms, float64(sessionArms)/seconds)
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,14 @@ func TestBenchTextIsBenchmarkFormat(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
-	for _, f := range s.Figures {
+	figures := slices.Clone(s.Figures)
+	for _, b := range s.BreakEvens {
+		figures = append(figures, breakEvenFigure(b))
+	}
+	if len(figures) != len(s.Figures)+4 {
+		t.Errorf("%d break-evens, want two of each arm but eager", len(figures)-len(s.Figures))
+	}
+	for _, f := range figures {
 		if pair := "Benchmark" + benchName(f) + " " + f.Measure; !names[pair] {
 			t.Errorf("no %s", pair)
 		}

@@ -15,7 +15,7 @@ func TestHeadlineWithNothingToDefer(t *testing.T) {
 			s.Figures = append(s.Figures, metrics.Figure{Measure: measure, Arm: arm, Value: value, N: 100})
 		}
 	}
-	got := headline(s, indexFigures(s.Figures))
+	got := headline(s, indexFigures(s))
 	if !strings.Contains(got, "no tool that can be deferred") || !strings.Contains(got, "2,866") {
 		t.Errorf("headline %q", got)
 	}

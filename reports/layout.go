@@ -9,7 +9,7 @@ import (
 // Widths of the printed summary, in columns.
 const (
 	textWidth  = 100 // of sentences
-	nameWidth  = 12  // an arm's longer name is broken
+	nameWidth  = 10  // an arm's longer name is broken
 	cellWidth  = 7   // the least of a column
 	columnGap  = 2
 	blockArms  = 5 // arms side by side; further ones follow below
@@ -115,7 +115,11 @@ func breakName(name string) []string {
 
 // writeParagraph writes words in lines of at most textWidth; lines after the first are indented by hang.
 func writeParagraph(out *bytes.Buffer, indent, hang int, text string) {
-	line := strings.Repeat(" ", indent)
+	writeItem(out, strings.Repeat(" ", indent), hang, text)
+}
+
+// writeItem is writeParagraph with the beginning of the first line.
+func writeItem(out *bytes.Buffer, line string, hang int, text string) {
 	used := false
 	for _, word := range strings.Fields(text) {
 		if used && width(line)+1+width(word) > textWidth {

@@ -26,8 +26,8 @@ const (
 
 // Manifest says what a run is: where it came from, how far it came, and which files belong to it.
 //
-// The caller of [Create] sets Args, Config, Seed, Corpus and SessionsSHA256, and may set StartedAt and Build; the rest is
-// the writer's.
+// The caller of [Create] sets Args, Config, Seed, Corpus and SessionsSHA256, Shard for a part of a run, and may set
+// StartedAt and Build; the rest is the writer's.
 type Manifest struct {
 	SchemaVersion int    `json:"schema_version"`
 	RunID         string `json:"run_id"`
@@ -42,8 +42,11 @@ type Manifest struct {
 	Seed           uint64 `json:"seed"`
 	Corpus         Corpus `json:"corpus"`
 	SessionsSHA256 string `json:"sessions_sha256"` // of the sessions' file; empty where they were drawn
-	Counts         Counts `json:"counts"`
-	Files          []File `json:"files"` // every other file of the run; empty while it runs
+	Shard          *Shard `json:"shard,omitempty"` // nil for a whole run
+	// Merged are the run ids of the shards that a run was merged from, in order.
+	Merged []string `json:"merged,omitempty"`
+	Counts Counts   `json:"counts"`
+	Files  []File   `json:"files"` // every other file of the run; empty while it runs
 	// StartedAt and FinishedAt are UTC, to the millisecond.
 	StartedAt  time.Time `json:"started_at"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`

@@ -21,10 +21,10 @@ const noFigure = "-"
 
 // Print writes a summary for people: what the best arm saves and costs in a sentence, what that rests on, and a table for
 // each theme, arms side by side, each row with its unit, its better direction and the size of its population; below it
-// what its measures mean. Lines have at most 100 columns with three arms of ordinary names, 130 with five; of more arms,
-// five stand side by side. The same summary gives the same bytes.
+// what its measures mean. Lines have at most 100 columns with the default arms; of more than five arms, five stand side by
+// side. The same summary gives the same bytes.
 func Print(w io.Writer, s Summary, options PrintOptions) error {
-	p := printer{summary: s, figures: indexFigures(s.Figures), options: options}
+	p := printer{summary: s, figures: indexFigures(s), options: options}
 	p.head()
 	for _, t := range themes() {
 		p.theme(t)
@@ -49,9 +49,23 @@ func (p *printer) head() {
 	writeParagraph(&p.out, 0, 0, headline(s, p.figures))
 	p.out.WriteByte('\n')
 	corpus := strings.TrimSpace(s.Corpus.Name + " " + s.Corpus.Version)
-	p.line("Measured on", fmt.Sprintf("corpus %s, %s, seed %d", corpus, counted(s.Sessions, "session"), s.Seed))
-	p.line("Arms", strings.Join(p.deeds(), "; "))
-	p.line("Assuming", strings.Join(assumed(s.Assumptions), ", "))
+	measured := fmt.Sprintf("corpus %s, %s, seed %d", corpus, counted(s.Sessions, "session"), s.Seed)
+	if s.Shard != nil {
+		measured += fmt.Sprintf("; shard %s of a run, to be merged with the others", *s.Shard)
+	}
+	p.line("Measured on", measured)
+	p.out.WriteString("Arms:\n")
+	longest := 0
+	for _, arm := range s.Assumptions {
+		longest = max(longest, width(arm.Name))
+	}
+	for _, arm := range s.Assumptions {
+		what := strings.Join(append([]string{p.deed(arm)}, differing(arm, s.Assumptions)...), ", ")
+		indent := tableInset + longest + columnGap
+		writeItem(&p.out, left(strings.Repeat(" ", tableInset)+arm.Name, indent), indent, what)
+	}
+	p.line("Assuming", strings.Join(shared(s.Assumptions), ", "))
+	p.line("Reading", "↓ lower is better, ↑ higher is better, "+noFigure+" nothing to measure")
 	for _, arm := range s.Assumptions {
 		if f := p.figures.get(metrics.MeasureByteIdentical, arm.Name); f != nil && f.Value < 1 {
 			p.line("Fault", fmt.Sprintf("under %s the same definitions gave different bytes in %s%% of sessions", arm.Name, number(100-100*f.Value, 2)))
@@ -70,64 +84,15 @@ func (p *printer) line(title, text string) {
 	writeParagraph(&p.out, 0, tableInset, title+": "+text)
 }
 
-// deeds groups the arms by what they do with tools.
-func (p *printer) deeds() []string {
-	const eager, bare, listed = "every schema sent", "tools deferred", "tools deferred and listed"
-	doers := make(map[string][]string)
-	for _, arm := range p.summary.Assumptions {
-		deed := eager
-		if arm.Bridge {
-			deed = bare
-			if f := p.figures.get("listing_tokens", arm.Name); f != nil && f.Value > 0 {
-				deed = listed
-			}
-		}
-		doers[deed] = append(doers[deed], arm.Name)
+// deed is what an arm does with tools.
+func (p *printer) deed(arm Arm) string {
+	if !arm.Bridge {
+		return "every schema sent"
 	}
-	var list []string
-	for _, deed := range []string{eager, bare, listed} {
-		if names := doers[deed]; names != nil {
-			list = append(list, fmt.Sprintf("%s (%s)", strings.Join(names, ", "), deed))
-		}
+	if f := p.figures.get("listing_tokens", arm.Name); f != nil && f.Value > 0 {
+		return "tools deferred and listed"
 	}
-	return list
-}
-
-// assumed words each assumption once, and where arms differ, whose it is.
-func assumed(arms []Arm) []string {
-	var list []string
-	for _, field := range []struct {
-		name string
-		of   func(Assumptions) string
-	}{
-		{"agent", func(a Assumptions) string { return a.Agent }},
-		{"writer", func(a Assumptions) string { return a.Writer }},
-		{"tokenizer", func(a Assumptions) string { return a.Tokenizer }},
-		{"retriever", func(a Assumptions) string { return a.Retriever }},
-		{"variant", func(a Assumptions) string { return a.Variant }},
-		{"gateway", func(a Assumptions) string { return a.Gateway }},
-	} {
-		var values []string
-		holders := make(map[string][]string)
-		for _, arm := range arms {
-			value := field.of(arm.Assumptions)
-			if value == "" {
-				continue
-			}
-			if holders[value] == nil {
-				values = append(values, value)
-			}
-			holders[value] = append(holders[value], arm.Name)
-		}
-		if len(values) == 1 {
-			list = append(list, field.name+" "+values[0])
-			continue
-		}
-		for _, value := range values {
-			list = append(list, fmt.Sprintf("%s %s (%s)", field.name, value, strings.Join(holders[value], ", ")))
-		}
-	}
-	return list
+	return "tools deferred"
 }
 
 // derived reports whether figures rest on intents that no person wrote.
@@ -186,11 +151,7 @@ func (p *printer) measureRow(m metrics.Measure) (values, populations row) {
 	figures := make([]*metrics.Figure, len(p.summary.Assumptions))
 	found := false
 	for i, arm := range p.summary.Assumptions {
-		if m.Name == metrics.MeasureBreakEvenTurns {
-			figures[i] = breakEvenFigure(p.summary.BreakEvens, arm.Name)
-		} else {
-			figures[i] = p.figures.get(m.Name, arm.Name)
-		}
+		figures[i] = p.figures.get(m.Name, arm.Name)
 		found = found || figures[i] != nil
 	}
 	if !found {
@@ -215,7 +176,7 @@ func (p *printer) cells(unit string, figures []*metrics.Figure) []cell {
 		switch {
 		case f == nil:
 			cells[i].value = noFigure
-		case f.Measure == metrics.MeasureBreakEvenTurns && f.Value == 0:
+		case f.Value == 0 && (f.Measure == metrics.MeasureBreakEvenTurns || f.Measure == metrics.MeasureBreakEvenTokens):
 			cells[i] = cell{"none", p.marks(f.Warnings)}
 		default:
 			cells[i] = cell{number(f.Value, decimals), p.marks(f.Warnings)}
@@ -224,25 +185,23 @@ func (p *printer) cells(unit string, figures []*metrics.Figure) []cell {
 	return cells
 }
 
-// breakEvenFigure is an arm's break-even as a figure; a value of 0 is none.
-func breakEvenFigure(all []metrics.BreakEven, arm string) *metrics.Figure {
-	for _, b := range all {
-		if b.Arm == arm && len(b.Curve) > 0 {
-			return &metrics.Figure{Measure: metrics.MeasureBreakEvenTurns, Arm: arm, Value: float64(b.Turn), N: b.Curve[0].Sessions, Warnings: b.Warnings}
-		}
-	}
-	return nil
+// breakEvenFigure is a break-even as a figure; a value of 0 is none.
+func breakEvenFigure(b metrics.BreakEven) metrics.Figure {
+	return metrics.Figure{Measure: b.Measure, Arm: b.Arm, Value: float64(b.At), N: b.Sessions, Warnings: b.Warnings}
 }
 
 // figureIndex finds a figure by measure, arm and class, "" for everything.
 type figureIndex map[[3]string]*metrics.Figure
 
-func indexFigures(figures []metrics.Figure) figureIndex {
-	index := make(figureIndex, len(figures))
-	for i, f := range figures {
+func indexFigures(s Summary) figureIndex {
+	index := make(figureIndex, len(s.Figures))
+	for i, f := range s.Figures {
 		if f.PoolBin == "" {
-			index[[3]string{f.Measure, f.Arm, f.Class}] = &figures[i]
+			index[[3]string{f.Measure, f.Arm, f.Class}] = &s.Figures[i]
 		}
+	}
+	for _, b := range s.BreakEvens {
+		index[[3]string{b.Measure, b.Arm, ""}] = new(breakEvenFigure(b))
 	}
 	return index
 }
@@ -317,8 +276,9 @@ func words() [][2]string {
 		{"intent, gold", "one thing that a user wants, and a tool that it needs"},
 		{"cold call", "the first use of a deferred tool in a session"},
 		{"limit", "search_default_limit, the number of hits that a search returns unless it asks for more"},
+		{"effective tokens", "what a session's tokens cost, in fresh input tokens; the weights stand behind Assuming"},
+		{"pair", "a session under an arm, and the same session under " + metrics.EagerArm},
 		{"n", "the size of the population that the rows above it are over"},
-		{noFigure, "the arm has nothing to measure"},
 	}
 }
 

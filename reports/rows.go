@@ -13,6 +13,15 @@ type Assumptions struct {
 	Writer    string `parquet:"writer,dict" json:"writer"`
 	Tokenizer string `parquet:"tokenizer,dict" json:"tokenizer"`
 	Gateway   string `parquet:"gateway,dict" json:"gateway"`
+	Memo      string `parquet:"memo,dict" json:"memo"`
+	Cache     string `parquet:"cache,dict" json:"cache"`
+
+	Settings string `parquet:"settings,dict" json:"settings"`
+
+	WeightFresh  float64 `parquet:"weight_fresh" json:"weight_fresh"`
+	WeightCached float64 `parquet:"weight_cached" json:"weight_cached"`
+	WeightWrite  float64 `parquet:"weight_write" json:"weight_write"`
+	WeightOutput float64 `parquet:"weight_output" json:"weight_output"`
 }
 
 // sessionArmRow is a row of session_arms.parquet.
@@ -21,32 +30,40 @@ type sessionArmRow struct {
 	RowIndex  int64  `parquet:"row_index"`
 	Arm       string `parquet:"arm,dict"`
 	Assumptions
-	Distribution             string   `parquet:"distribution,dict"`
-	ContextLengthTokens      int64    `parquet:"context_length_tokens"`
-	Servers                  int64    `parquet:"servers"`
-	Turns                    int64    `parquet:"turns"`
-	Activated                bool     `parquet:"activated"`
-	Tier                     int64    `parquet:"tier"`
-	Form                     string   `parquet:"form,dict"`
-	BudgetTokens             int64    `parquet:"budget_tokens"`
-	VisibleTools             int64    `parquet:"visible_tools"`
-	DeferredTools            int64    `parquet:"deferred_tools"`
-	EagerTokens              int64    `parquet:"eager_tokens"`
-	SurfaceTokens            int64    `parquet:"surface_tokens"`
-	VisibleTokens            int64    `parquet:"visible_tokens"`
-	BridgeTokens             int64    `parquet:"bridge_tokens"`
-	ListingTokens            int64    `parquet:"listing_tokens"`
-	Requests                 int64    `parquet:"requests"`
-	PromptTokens             int64    `parquet:"prompt_tokens"`
-	OutputTokens             int64    `parquet:"output_tokens"`
-	PromptTokensByTurn       []int64  `parquet:"prompt_tokens_by_turn,list"`
-	ByteIdentical            bool     `parquet:"byte_identical"`
-	RetainedToolAdded        *float64 `parquet:"prefix_retained_tool_added,optional"`
-	RetainedToolRemoved      *float64 `parquet:"prefix_retained_tool_removed,optional"`
-	RetainedDescription      *float64 `parquet:"prefix_retained_description_edited,optional"`
-	RetainedServerConnect    *float64 `parquet:"prefix_retained_server_connected,optional"`
-	RetainedServerDisconnect *float64 `parquet:"prefix_retained_server_disconnected,optional"`
-	SurfaceSHA256            string   `parquet:"surface_sha256,dict"`
+	Distribution             string    `parquet:"distribution,dict"`
+	ContextLengthTokens      int64     `parquet:"context_length_tokens"`
+	Servers                  int64     `parquet:"servers"`
+	Turns                    int64     `parquet:"turns"`
+	Activated                bool      `parquet:"activated"`
+	Tier                     int64     `parquet:"tier"`
+	Form                     string    `parquet:"form,dict"`
+	BudgetTokens             int64     `parquet:"budget_tokens"`
+	VisibleTools             int64     `parquet:"visible_tools"`
+	DeferredTools            int64     `parquet:"deferred_tools"`
+	EagerTokens              int64     `parquet:"eager_tokens"`
+	SurfaceTokens            int64     `parquet:"surface_tokens"`
+	VisibleTokens            int64     `parquet:"visible_tokens"`
+	BridgeTokens             int64     `parquet:"bridge_tokens"`
+	ListingTokens            int64     `parquet:"listing_tokens"`
+	DeferredSchemaTokens     int64     `parquet:"deferred_schema_tokens"`
+	Requests                 int64     `parquet:"requests"`
+	PromptTokens             int64     `parquet:"prompt_tokens"`
+	CachedTokens             int64     `parquet:"cached_tokens"`
+	OutputTokens             int64     `parquet:"output_tokens"`
+	EffectiveTokens          float64   `parquet:"effective_tokens"`
+	PromptTokensByTurn       []int64   `parquet:"prompt_tokens_by_turn,list"`
+	EffectiveTokensByTurn    []float64 `parquet:"effective_tokens_by_turn,list"`
+	DescribedTokens          int64     `parquet:"described_tokens"`
+	Invalidations            int64     `parquet:"invalidations"`
+	CacheLostTokens          int64     `parquet:"cache_lost_tokens"`
+	WrongCalls               int64     `parquet:"wrong_calls"`
+	ByteIdentical            bool      `parquet:"byte_identical"`
+	RetainedToolAdded        *float64  `parquet:"prefix_retained_tool_added,optional"`
+	RetainedToolRemoved      *float64  `parquet:"prefix_retained_tool_removed,optional"`
+	RetainedDescription      *float64  `parquet:"prefix_retained_description_edited,optional"`
+	RetainedServerConnect    *float64  `parquet:"prefix_retained_server_connected,optional"`
+	RetainedServerDisconnect *float64  `parquet:"prefix_retained_server_disconnected,optional"`
+	SurfaceSHA256            string    `parquet:"surface_sha256,dict"`
 }
 
 func sessionArmRowOf(s metrics.SessionArm) sessionArmRow {
@@ -70,10 +87,18 @@ func sessionArmRowOf(s metrics.SessionArm) sessionArmRow {
 		VisibleTokens:            int64(s.VisibleTokens),
 		BridgeTokens:             int64(s.BridgeTokens),
 		ListingTokens:            int64(s.ListingTokens),
+		DeferredSchemaTokens:     int64(s.DeferredSchemaTokens),
 		Requests:                 int64(s.Requests),
 		PromptTokens:             s.PromptTokens,
+		CachedTokens:             s.CachedTokens,
 		OutputTokens:             s.OutputTokens,
+		EffectiveTokens:          s.EffectiveTokens,
 		PromptTokensByTurn:       s.PromptByTurn,
+		EffectiveTokensByTurn:    s.EffectiveByTurn,
+		DescribedTokens:          s.DescribedTokens,
+		Invalidations:            int64(s.Invalidations),
+		CacheLostTokens:          s.CacheLostTokens,
+		WrongCalls:               int64(s.WrongCalls),
 		ByteIdentical:            s.ByteIdentical,
 		RetainedToolAdded:        s.Retained.ToolAdded,
 		RetainedToolRemoved:      s.Retained.ToolRemoved,
@@ -86,30 +111,38 @@ func sessionArmRowOf(s metrics.SessionArm) sessionArmRow {
 
 func (r sessionArmRow) observation() metrics.SessionArm {
 	return metrics.SessionArm{
-		SessionID:     r.SessionID,
-		RowIndex:      r.RowIndex,
-		Arm:           r.Arm,
-		Assumptions:   metrics.Assumptions(r.Assumptions),
-		Distribution:  r.Distribution,
-		ContextLength: int(r.ContextLengthTokens),
-		Servers:       int(r.Servers),
-		Turns:         int(r.Turns),
-		Activated:     r.Activated,
-		Tier:          int(r.Tier),
-		Form:          r.Form,
-		BudgetTokens:  int(r.BudgetTokens),
-		VisibleTools:  int(r.VisibleTools),
-		DeferredTools: int(r.DeferredTools),
-		EagerTokens:   int(r.EagerTokens),
-		SurfaceTokens: int(r.SurfaceTokens),
-		VisibleTokens: int(r.VisibleTokens),
-		BridgeTokens:  int(r.BridgeTokens),
-		ListingTokens: int(r.ListingTokens),
-		Requests:      int(r.Requests),
-		PromptTokens:  r.PromptTokens,
-		OutputTokens:  r.OutputTokens,
-		PromptByTurn:  r.PromptTokensByTurn,
-		ByteIdentical: r.ByteIdentical,
+		SessionID:            r.SessionID,
+		RowIndex:             r.RowIndex,
+		Arm:                  r.Arm,
+		Assumptions:          metrics.Assumptions(r.Assumptions),
+		Distribution:         r.Distribution,
+		ContextLength:        int(r.ContextLengthTokens),
+		Servers:              int(r.Servers),
+		Turns:                int(r.Turns),
+		Activated:            r.Activated,
+		Tier:                 int(r.Tier),
+		Form:                 r.Form,
+		BudgetTokens:         int(r.BudgetTokens),
+		VisibleTools:         int(r.VisibleTools),
+		DeferredTools:        int(r.DeferredTools),
+		EagerTokens:          int(r.EagerTokens),
+		SurfaceTokens:        int(r.SurfaceTokens),
+		VisibleTokens:        int(r.VisibleTokens),
+		BridgeTokens:         int(r.BridgeTokens),
+		ListingTokens:        int(r.ListingTokens),
+		DeferredSchemaTokens: int(r.DeferredSchemaTokens),
+		Requests:             int(r.Requests),
+		PromptTokens:         r.PromptTokens,
+		CachedTokens:         r.CachedTokens,
+		OutputTokens:         r.OutputTokens,
+		EffectiveTokens:      r.EffectiveTokens,
+		PromptByTurn:         r.PromptTokensByTurn,
+		EffectiveByTurn:      r.EffectiveTokensByTurn,
+		DescribedTokens:      r.DescribedTokens,
+		Invalidations:        int(r.Invalidations),
+		CacheLostTokens:      r.CacheLostTokens,
+		WrongCalls:           int(r.WrongCalls),
+		ByteIdentical:        r.ByteIdentical,
 		Retained: metrics.Retained{
 			ToolAdded:          r.RetainedToolAdded,
 			ToolRemoved:        r.RetainedToolRemoved,
@@ -137,6 +170,7 @@ type callRow struct {
 	Path          string  `parquet:"path,dict"`
 	ExtraRequests int64   `parquet:"extra_requests"`
 	Searches      int64   `parquet:"searches"`
+	WrongCalls    int64   `parquet:"wrong_calls"`
 	Failed        bool    `parquet:"failed"`
 }
 
@@ -155,6 +189,7 @@ func callRowOf(c metrics.Call, a Assumptions) callRow {
 		Path:          string(c.Path),
 		ExtraRequests: int64(c.ExtraRequests),
 		Searches:      int64(c.Searches),
+		WrongCalls:    int64(c.WrongCalls),
 		Failed:        c.Failed,
 	}
 	if c.Tool != "" {
@@ -177,6 +212,7 @@ func (r callRow) observation() metrics.Call {
 		Path:          metrics.Path(r.Path),
 		ExtraRequests: int(r.ExtraRequests),
 		Searches:      int(r.Searches),
+		WrongCalls:    int(r.WrongCalls),
 		Failed:        r.Failed,
 	}
 	if r.Tool != nil {

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,6 +35,9 @@ func draw(t *rapid.T, v reflect.Value, label string) {
 			draw(t, v.Elem(), label)
 		}
 	case reflect.Slice:
+		if rapid.Bool().Draw(t, label+" nil") {
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), rapid.IntRange(0, 3).Draw(t, label+" length"), 3))
 		for i := range v.Len() {
 			draw(t, v.Index(i), fmt.Sprintf("%s[%d]", label, i))
@@ -54,8 +59,8 @@ func drawAll[T any](t *rapid.T, label string) []T {
 	return rows
 }
 
-// TestRoundTrip: whatever a session gave is read again as it was, field by field. A field without a column would come back
-// as zero.
+// TestRoundTrip: whatever a session gave is read again as it was, field by field and bit by bit: figures made of what was
+// read are those of what was written. A field without a column would come back as zero.
 func TestRoundTrip(t *testing.T) {
 	if raceEnabled {
 		t.Skip("one goroutine writes and reads: there is nothing to race, and compression is slow under -race")
@@ -92,11 +97,13 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// equalLists takes an empty list and none for the same.
+// equalLists takes an empty list and none for the same, and numbers only if their bits are.
 var equalLists = cmp.Options{
+	cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }),
 	cmp.FilterValues(func(a, b []metrics.Hit) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []int64) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
+	cmp.FilterValues(func(a, b []float64) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []metrics.Call) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []metrics.Search) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []metrics.Surface) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
@@ -248,7 +255,8 @@ func TestCutoffsHaveColumns(t *testing.T) {
 
 func TestColumnNames(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-	assumptions := []string{"variant", "bridge", "retriever", "agent", "writer", "tokenizer", "gateway"}
+	assumptions := []string{"variant", "bridge", "retriever", "agent", "writer", "tokenizer", "gateway", "memo", "cache",
+		"weight_fresh", "weight_cached", "weight_write", "weight_output"}
 	for name, schema := range map[string]*parquet.Schema{
 		SessionArmsFile: parquet.SchemaOf(sessionArmRow{}), CallsFile: parquet.SchemaOf(callRow{}),
 		SearchesFile: parquet.SchemaOf(searchRow{}), SurfacesFile: parquet.SchemaOf(surfaceRow{}),
@@ -266,6 +274,24 @@ func TestColumnNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// metadata are the key-value pairs of each table of a run folder.
+func metadata(t *testing.T, dir string) map[string]map[string]string {
+	t.Helper()
+	all := map[string]map[string]string{}
+	for _, name := range []string{SessionArmsFile, CallsFile, SearchesFile, SurfacesFile} {
+		text := readFile(t, dir, name)
+		opened, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = map[string]string{}
+		for _, pair := range opened.Metadata().KeyValueMetadata {
+			all[name][pair.Key] = pair.Value
+		}
+	}
+	return all
 }
 
 // TestTableFormat checks what every table promises beside its rows.

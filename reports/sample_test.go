@@ -38,14 +38,15 @@ func (sc scene) play(index int) metrics.Observations {
 	var o metrics.Observations
 	for _, arm := range sc.arms {
 		p := behaviourOf(arm, tools)
-		s := metrics.SessionArm{
+		s := playing{metrics.SessionArm{
 			SessionID: id, RowIndex: int64(index), Arm: arm, Distribution: "ten", ContextLength: 128_000, Servers: 10, Turns: turns,
-			Assumptions: metrics.Assumptions{Variant: p.variant, Bridge: p.bridge, Retriever: "bm25", Agent: "aware", Writer: "utterance", Tokenizer: "o200k_base", Gateway: "off"},
+			Assumptions: metrics.Assumptions{Variant: p.variant, Bridge: p.bridge, Retriever: "bm25", Agent: "aware", Writer: "utterance", Tokenizer: "o200k_base", Gateway: "off", Memo: "ttl", Cache: "prefix", WeightFresh: 1, WeightCached: .1, WeightOutput: 4},
 			Activated:   p.bridge, Tier: p.tier, Form: p.form, BudgetTokens: 6400, VisibleTools: tools - p.deferred, DeferredTools: p.deferred,
 			EagerTokens: 250 + 140*tools, VisibleTokens: 250 + 140*(tools-p.deferred), BridgeTokens: p.bridgeTokens, ListingTokens: p.listingTokens,
-			ByteIdentical: true,
-			Retained:      metrics.Retained{ToolAdded: new(p.kept), ToolRemoved: new(p.kept - .01), DescriptionEdited: new(p.kept - .02), ServerConnected: new(p.kept * .9)},
-		}
+			DeferredSchemaTokens: 140 * p.deferred,
+			ByteIdentical:        true,
+			Retained:             metrics.Retained{ToolAdded: new(p.kept), ToolRemoved: new(p.kept - .01), DescriptionEdited: new(p.kept - .02), ServerConnected: new(p.kept * .9)},
+		}}
 		if index%2 == 0 {
 			s.Retained.ServerDisconnected = new(p.kept * .8)
 		}
@@ -53,15 +54,18 @@ func (sc scene) play(index int) metrics.Observations {
 		sum := sha256.Sum256(fmt.Append(nil, arm, tools))
 		s.SurfaceSHA256 = hex.EncodeToString(sum[:])
 		for turn := range turns {
-			calls, searches, requests := p.turn(random, sc, s, turn)
+			calls, searches, requests := p.turn(random, sc, s.SessionArm, turn)
 			o.Calls = append(o.Calls, calls...)
 			o.Searches = append(o.Searches, searches...)
-			s.Requests += requests
-			s.PromptTokens += int64(requests * (s.SurfaceTokens + 400*(turn+1)))
-			s.OutputTokens += int64(60 * requests)
-			s.PromptByTurn = append(s.PromptByTurn, s.PromptTokens)
+			s.count(turn, requests)
+			for _, c := range calls {
+				s.WrongCalls += c.WrongCalls
+				if c.Cold && c.Path.Reached() {
+					s.DescribedTokens += 140
+				}
+			}
 		}
-		o.Arms = append(o.Arms, s)
+		o.Arms = append(o.Arms, s.SessionArm)
 		o.Surfaces = append(o.Surfaces, metrics.Surface{
 			SHA256: s.SurfaceSHA256, Activated: s.Activated, Tier: s.Tier, Form: s.Form, BudgetTokens: s.BudgetTokens,
 			VisibleTools: s.VisibleTools, DeferredTools: s.DeferredTools, Bytes: 4 * s.SurfaceTokens, Tokenizer: "o200k_base",
@@ -69,6 +73,32 @@ func (sc scene) play(index int) metrics.Observations {
 		})
 	}
 	return o
+}
+
+// playing is a session under an arm whose tokens are being counted.
+type playing struct{ metrics.SessionArm }
+
+// count adds the requests of a turn: nine tenths of each prompt are cached, but for the first of the session, and in one
+// session of four for the first of its third turn, when a tool has changed.
+func (s *playing) count(turn, requests int) {
+	for request := range requests {
+		prompt := int64(s.SurfaceTokens + 400*(turn+1))
+		cached := prompt * 9 / 10
+		if turn == 2 && request == 0 && s.RowIndex%4 == 1 {
+			s.Invalidations++
+			s.CacheLostTokens += cached
+			cached = 0
+		}
+		if s.Requests == 0 {
+			cached = 0
+		}
+		s.Requests++
+		s.PromptTokens += prompt
+		s.CachedTokens += cached
+		s.OutputTokens += 60
+	}
+	s.EffectiveTokens = float64(s.PromptTokens-s.CachedTokens) + float64(.1*float64(s.CachedTokens)) + float64(4*s.OutputTokens)
+	s.PromptByTurn, s.EffectiveByTurn = append(s.PromptByTurn, s.PromptTokens), append(s.EffectiveByTurn, s.EffectiveTokens)
 }
 
 // behaviour is what an arm does in a session.
@@ -129,6 +159,7 @@ func (b behaviour) turn(random *rand.Rand, sc scene, s metrics.SessionArm, turn 
 			call.Path, call.ExtraRequests, call.Searches, search.Issued = metrics.PathSearched, 2, 1, true
 		case rank <= 10:
 			call.Path, call.ExtraRequests, call.Searches, search.Issued = metrics.PathRetried, 3, 2, true
+			call.WrongCalls = rank % 2
 		default:
 			call.Path, call.ExtraRequests, call.Searches, search.Issued = metrics.PathLost, 3, 3, true
 		}
@@ -177,7 +208,7 @@ func (p *plainOutput) Abort() {
 	}
 }
 
-// write plays a scene into a run folder under root.
+// write plays a scene into a run folder under root: all of it, or the part that the manifest says is a shard.
 func (sc scene) write(t testing.TB, root string, m Manifest) *Result {
 	t.Helper()
 	w, err := create(root, m, unsynced)
@@ -185,9 +216,13 @@ func (sc scene) write(t testing.TB, root string, m Manifest) *Result {
 		t.Fatal(err)
 	}
 	defer w.Abort()
+	part := Shard{Rows: int64(sc.sessions)}
+	if m.Shard != nil {
+		part = *m.Shard
+	}
 	accumulator := metrics.NewAccumulator()
-	for i := range sc.sessions {
-		o := sc.play(i)
+	for i := part.First; i < part.First+part.Rows; i++ {
+		o := sc.play(int(i))
 		if err := w.Add(o); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ type Summary struct {
 	SchemaVersion  int    `json:"schema_version"`
 	Corpus         Corpus `json:"corpus"`
 	Seed           uint64 `json:"seed"`
-	Sessions       int64  `json:"sessions"` // whose observations the figures are of
+	Sessions       int64  `json:"sessions"`        // whose observations the figures are of
+	Shard          *Shard `json:"shard,omitempty"` // nil for a whole run
 	SessionsSHA256 string `json:"sessions_sha256"`
 	ConfigSHA256   string `json:"config_sha256"`
 	// Assumptions are those of each arm, in the order in which the arms first came.

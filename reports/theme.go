@@ -33,11 +33,16 @@ func themes() []theme {
 		},
 		{
 			title: "Session tokens", about: "all requests of a session, with history", benchmark: "Session",
-			measures: []string{"requests", "prompt_tokens", "output_tokens", "net_saved_prompt_tokens", metrics.MeasureBreakEvenTurns},
+			measures: []string{"requests", "prompt_tokens", "described_tokens", "output_tokens", metrics.MeasureEffectiveTokens,
+				metrics.MeasureNetSaved, "net_saved_prompt_tokens", metrics.MeasureBreakEvenTurns, metrics.MeasureBreakEvenTokens},
+		},
+		{
+			title: "Prompt cache", about: "what a provider's cache holds of the prompts, and what it loses when tools change", benchmark: "Cache",
+			measures: []string{"cached_tokens", "invalidations", "cache_lost_tokens", "cached_share"},
 		},
 		{
 			title: "Cold calls", about: "how deferred tools are reached, and what the way costs", benchmark: "Calls",
-			measures: []string{"searches", metrics.MeasureExtraRequests, metrics.MeasureLostRate, "cold_calls", "path_*"},
+			measures: []string{"searches", "wrong_calls", metrics.MeasureExtraRequests, metrics.MeasureLostRate, "cold_calls", "path_*"},
 			byClass:  metrics.MeasureLostRate,
 			dense:    true,
 		},
@@ -49,7 +54,7 @@ func themes() []theme {
 			byClass: "recall@limit",
 		},
 		{
-			title: "Stability", about: "what of the surface stays the same, and so in a prompt cache", benchmark: "Stability",
+			title: "Stability", about: "what of the surface stays the same when it is assembled again, or when one thing changes", benchmark: "Stability",
 			measures: []string{metrics.MeasureByteIdentical, "prefix_retained_*"},
 		},
 	}

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -25,7 +24,14 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 		return 1
 	case "%":
 		return 1
-	case "calls", "turns":
+	case "turns":
+		return 0
+	case "calls": // some are totals, others means
+		for _, f := range figures {
+			if f != nil && f.Value != math.Trunc(f.Value) {
+				return 2
+			}
+		}
 		return 0
 	case "requests", "searches":
 		return 2
@@ -64,12 +70,16 @@ func counted(n int64, thing string) string {
 	return count(n) + " " + thing + "s"
 }
 
-// direction is the unit of a measure and which way it improves.
+// direction is the unit of a measure and a mark for which way it improves, which the head explains.
 func direction(m metrics.Measure) string {
-	if m.Better == metrics.Neither {
+	switch m.Better {
+	case metrics.Lower:
+		return m.Unit + " ↓"
+	case metrics.Higher:
+		return m.Unit + " ↑"
+	default:
 		return m.Unit
 	}
-	return fmt.Sprintf("%s, %s is better", m.Unit, m.Better)
 }
 
 // superscript is n as a footnote's sign.

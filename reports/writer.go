@@ -172,11 +172,10 @@ func (w *Writer) Add(o metrics.Observations) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	hashes, err := w.check(o)
-	if err != nil {
+	if err := w.check(o); err != nil {
 		return err
 	}
-	if err := w.append(o, hashes); err != nil {
+	if err := w.append(o); err != nil {
 		return w.fail(err)
 	}
 	w.sessions++
@@ -190,35 +189,42 @@ func (w *Writer) usable() error {
 	return w.err
 }
 
-// check looks for faults before anything is written; it takes note of new arms and returns the surfaces' hashes.
-func (w *Writer) check(o metrics.Observations) ([][sha256.Size]byte, error) {
+// check looks for faults before anything is written, and takes note of new arms.
+func (w *Writer) check(o metrics.Observations) error {
 	if len(o.Arms) == 0 {
-		return nil, errors.New("observations without a session arm\nhint: leave a session that was played under no arm out")
+		return errors.New("observations without a session arm\nhint: leave a session that was played under no arm out")
 	}
 	fresh, err := w.checkArms(o.Arms)
 	if err != nil {
-		return nil, faulty(o, "%w", err)
+		return faulty(o, "%w", err)
 	}
 	for i, c := range o.Calls {
 		if assumptionsOf(o.Arms, c.Arm) == nil {
-			return nil, faulty(o, "call %d: the session was not played under its arm %q", i, c.Arm)
+			return faulty(o, "call %d: the session was not played under its arm %q", i, c.Arm)
 		}
 	}
 	for i, s := range o.Searches {
 		if assumptionsOf(o.Arms, s.Arm) == nil {
-			return nil, faulty(o, "search %d: the session was not played under its arm %q", i, s.Arm)
+			return faulty(o, "search %d: the session was not played under its arm %q", i, s.Arm)
 		}
 	}
-	hashes := make([][sha256.Size]byte, len(o.Surfaces))
 	for i, s := range o.Surfaces {
-		hash, err := hex.DecodeString(s.SHA256)
-		if err != nil || len(hash) != sha256.Size {
-			return nil, faulty(o, "surface %d: %q is no SHA-256 in hex", i, s.SHA256)
+		if _, err := surfaceHash(s); err != nil {
+			return faulty(o, "surface %d: %w", i, err)
 		}
-		copy(hashes[i][:], hash)
 	}
 	w.arms = append(w.arms, fresh...)
-	return hashes, nil
+	return nil
+}
+
+// surfaceHash is a surface's hash as bytes.
+func surfaceHash(s metrics.Surface) (hash [sha256.Size]byte, err error) {
+	decoded, err := hex.DecodeString(s.SHA256)
+	if err != nil || len(decoded) != sha256.Size {
+		return hash, fmt.Errorf("%q is no SHA-256 in hex", s.SHA256)
+	}
+	copy(hash[:], decoded)
+	return hash, nil
 }
 
 func faulty(o metrics.Observations, format string, values ...any) error {
@@ -262,7 +268,7 @@ func assumptionsOf(arms []metrics.SessionArm, name string) *metrics.Assumptions 
 }
 
 // append writes observations that passed check.
-func (w *Writer) append(o metrics.Observations, hashes [][sha256.Size]byte) error {
+func (w *Writer) append(o metrics.Observations) error {
 	for _, s := range o.Arms {
 		if err := w.sessionArmTable.add(sessionArmRowOf(s)); err != nil {
 			return err
@@ -278,16 +284,25 @@ func (w *Writer) append(o metrics.Observations, hashes [][sha256.Size]byte) erro
 			return err
 		}
 	}
-	for i, s := range o.Surfaces {
-		if _, seen := w.surfaces[hashes[i]]; seen {
-			continue
-		}
-		w.surfaces[hashes[i]] = struct{}{}
-		if err := w.surfaceTable.add(surfaceRowOf(s)); err != nil {
+	for _, s := range o.Surfaces {
+		if err := w.addSurface(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addSurface writes a surface that was not seen before.
+func (w *Writer) addSurface(s metrics.Surface) error {
+	hash, err := surfaceHash(s)
+	if err != nil {
+		return err
+	}
+	if _, seen := w.surfaces[hash]; seen {
+		return nil
+	}
+	w.surfaces[hash] = struct{}{}
+	return w.surfaceTable.add(surfaceRowOf(s))
 }
 
 // Finish puts every file in place. A run of StatusInterrupted or StatusError keeps the sessions that were added, and its
@@ -318,7 +333,7 @@ func (w *Writer) complete(s Summary) Summary {
 	m.Counts.Attempted = max(m.Counts.Attempted, m.Counts.Done+m.Counts.Failed+m.Counts.Skipped)
 
 	s.SchemaVersion, s.Corpus, s.Seed, s.Config = SchemaVersion, m.Corpus, m.Seed, m.Config
-	s.Sessions, s.SessionsSHA256, s.ConfigSHA256, s.Counts = w.sessions, m.SessionsSHA256, m.ConfigSHA256, m.Counts
+	s.Shard, s.Sessions, s.SessionsSHA256, s.ConfigSHA256, s.Counts = m.Shard, w.sessions, m.SessionsSHA256, m.ConfigSHA256, m.Counts
 	s.Assumptions = append([]Arm{}, w.arms...)
 	s.Figures = append([]metrics.Figure{}, s.Figures...)
 	s.BreakEvens = append([]metrics.BreakEven{}, s.BreakEvens...)

@@ -21,14 +21,15 @@ import (
 // from the stream of [distributions.Distribution.Rows]: row i of a distribution
 // and session i drawn from it have the same ones.
 const (
-	ShapeLabel = "sessions/shape" // distribution, number of turns, context length
-	TurnsLabel = "sessions/turns" // intents
-	TimeLabel  = "sessions/time"  // gaps between turns
+	ShapeLabel  = "sessions/shape"  // distribution, number of turns, context length
+	TurnsLabel  = "sessions/turns"  // intents
+	TimeLabel   = "sessions/time"   // gaps between turns
+	EventsLabel = "sessions/events" // what happens between turns, and when
 )
 
 // drawRule names the rules of Draw. It goes into every session id: other rules
 // would draw other sessions from the same options.
-const drawRule = "sessions 1"
+const drawRule = "sessions 2"
 
 // Gaps between turns, in milliseconds of session time. Mostly a user reads an
 // answer and types on; one gap in ten is a break, long enough to outlive prompt
@@ -53,8 +54,12 @@ type Drawer struct {
 	reach *reach
 	// turns holds the turn of each intent; absent, the positions of those whose
 	// capability no tool has.
-	turns    []Turn
-	absent   []int
+	turns  []Turn
+	absent []int
+	// tools holds the tools of each source; offered, the toolsets that may be
+	// switched on in the course of a session.
+	tools    map[string][]*corpus.Tool
+	offered  []string
 	identity [sha256.Size]byte
 	notes    []string
 }
@@ -80,6 +85,7 @@ func NewDrawer(c *corpus.Corpus, o Options) (*Drawer, error) {
 			d.absent = append(d.absent, i)
 		}
 	}
+	d.tools, d.offered = sourceTools(c), offeredToolsets(c)
 	grants := d.grants()
 	d.reach = newReach(c, grants)
 	d.takeNotes()
@@ -227,17 +233,38 @@ func (e *NoIntentError) Error() string {
 //
 //  1. One of the distributions, in proportion to its weight; a number of turns;
 //     a context length.
+//
 //  2. Toolsets and servers, by [distributions.Distribution.Sample]. A toolset of a
 //     source ("mcp-github") that the distribution names counts among the servers.
+//
 //  3. For each turn, with a chance of AbsentShare, an absent intent; otherwise an
-//     intent whose golds are all in reach of the toolsets and servers. Every such
+//     intent whose golds are all in reach of these toolsets and servers. Every such
 //     intent is equally likely, whoever owns its tools: how often a deferred tool
 //     is needed follows from the corpus and the distribution and is not steered.
 //     No intent comes twice before all in reach have come. If none is in reach,
 //     every turn is absent; if the corpus has none of these either, the error is a
 //     [*NoIntentError].
+//
 //  4. When: the first turn at 0; each later one 10 s to 2 min after, or, one time
 //     in ten, after a break of 5 min to 1 h, uniformly.
+//
+//  5. Each turn rolls for an event with a chance of EventShare. It comes at any
+//     moment, equally likely, between the turn before and this one; that of the
+//     first turn comes before the second, so a session of one turn has none. What
+//     happens is drawn by weight among what is possible: a server leaves (25) or
+//     its probe fails (25); one that the session never had connects (10); of a
+//     server a tool goes, is edited or comes back (25); a toolset is switched off
+//     (7), or one on that the session never had (8). A session without servers
+//     gets no events of servers, one without toolsets none of toolsets.
+//
+//  6. What leaves, fails or is switched off is back after one to three turns. Its
+//     return takes the place of an event that rolled for a later turn: with ends
+//     counted, there are EventShare events a turn on average. If none rolled, such
+//     a thing happens only if the return would lie behind the last turn. The last
+//     toolset or server that is usable is never taken away.
+//
+// Events move nothing else, and turns do not heed them: an intent may be asked for
+// while its tool is away, and a server that connects late is not asked for more.
 //
 // The golds of a session belong to the drawer: they may be read, not changed.
 func (d *Drawer) Draw(index int64) (*Session, error) {
@@ -256,6 +283,9 @@ func (d *Drawer) Draw(index int64) (*Session, error) {
 	rolls := distributions.NewStream(seed, distributions.RowLabel+"/"+dist.Name, uint64(index))
 	s.Toolsets, s.Servers = d.enable(dist.Sample(rolls.Float64, d.hasToolset, d.sources))
 	if err := d.addTurns(s, turns); err != nil {
+		return nil, err
+	}
+	if err := d.addEvents(s); err != nil {
 		return nil, err
 	}
 	return s, nil

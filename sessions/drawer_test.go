@@ -53,6 +53,11 @@ func draw(t testing.TB, d *Drawer, index int64) *Session {
 	return s
 }
 
+// turnsOf are the turns of a session, without the events between them.
+func turnsOf(s *Session) []Event {
+	return kept(s.Events, func(e Event) bool { return e.Kind == KindTurn })
+}
+
 // only is a mix of one distribution.
 func only(name string) []Share { return []Share{{name, 1}} }
 
@@ -125,7 +130,7 @@ func TestDrawerServesManyGoroutines(t *testing.T) {
 func TestDrawIsPinned(t *testing.T) {
 	s := draw(t, newDrawer(t, workshop(t), Options{Seed: 42, Mix: only("wide"), TurnsMin: 3, TurnsMax: 5}), 7)
 	var asked []string
-	for _, e := range s.Events {
+	for _, e := range turnsOf(s) {
 		asked = append(asked, fmt.Sprintf("%d %s", e.AtMS, e.Turn.IntentID))
 	}
 	got := fmt.Sprintln(s.Distribution, s.Toolsets, s.Servers, s.ContextLength, asked)
@@ -157,6 +162,7 @@ func TestSessionIDsTellWhatADrawDependsOn(t *testing.T) {
 		"turns":         {Seed: 1, Mix: only("lean"), TurnsMin: 4, TurnsMax: 9},
 		"contexts":      {Seed: 1, Mix: only("lean"), ContextLengths: []int{32_000}},
 		"absent":        {Seed: 1, Mix: only("lean"), NoAbsent: true},
+		"events":        {Seed: 1, Mix: only("lean"), EventShare: NoEvents},
 		"another index": base,
 	} {
 		index := int64(5)
@@ -208,9 +214,10 @@ func TestDefaultDrawFollowsItsRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		distribution[s.Distribution]++
-		turns[len(s.Events)]++
+		asked := turnsOf(s)
+		turns[len(asked)]++
 		context[s.ContextLength]++
-		for i, e := range s.Events {
+		for i, e := range asked {
 			if e.Turn.Class == corpus.Absent {
 				absent[1]++
 			} else {
@@ -222,7 +229,7 @@ func TestDefaultDrawFollowsItsRules(t *testing.T) {
 				}
 				continue
 			}
-			switch gap := e.AtMS - s.Events[i-1].AtMS; {
+			switch gap := e.AtMS - asked[i-1].AtMS; {
 			case gap >= gapMinMS && gap <= gapMaxMS:
 				breaks[0]++
 			case gap >= breakMinMS && gap <= breakMaxMS:
@@ -313,7 +320,7 @@ func TestIntentsComeAgainOnlyWhenAllHaveCome(t *testing.T) {
 		}
 		size := map[string]int{"eyes": 2, "hands": 4, "eyes hands": 5}[strings.Join(s.Toolsets, " ")]
 		var served, absent []string
-		for _, e := range s.Events {
+		for _, e := range turnsOf(s) {
 			if e.Turn.Class == corpus.Absent {
 				absent = append(absent, e.Turn.IntentID)
 			} else {
@@ -332,21 +339,34 @@ func TestOneOptionDoesNotMoveWhatItIsNotAbout(t *testing.T) {
 	base := newDrawer(t, c, Options{Seed: 8, Mix: only("wide")})
 	served := newDrawer(t, c, Options{Seed: 8, Mix: only("wide"), NoAbsent: true})
 	long := newDrawer(t, c, Options{Seed: 8, Mix: only("wide"), TurnsMin: 4, TurnsMax: 20})
+	quiet := newDrawer(t, c, Options{Seed: 8, Mix: only("wide"), EventShare: NoEvents})
+	busy := newDrawer(t, c, Options{Seed: 8, Mix: only("wide"), EventShare: 1})
 	compared := 0
 	for i := range int64(100) {
 		s, without, more := draw(t, base, i), draw(t, served, i), draw(t, long, i)
-		if !slices.Equal(s.Servers, without.Servers) || s.ContextLength != without.ContextLength || len(s.Events) != len(without.Events) {
+		asked, askedWithout, askedMore := turnsOf(s), turnsOf(without), turnsOf(more)
+		if !slices.Equal(s.Servers, without.Servers) || s.ContextLength != without.ContextLength || len(asked) != len(askedWithout) {
 			t.Fatalf("session %d: NoAbsent changes more than turns", i)
 		}
-		if s.Events[0].Turn.Class != corpus.Absent {
+		if asked[0].Turn.Class != corpus.Absent {
 			compared++
-			if !reflect.DeepEqual(s.Events[0], without.Events[0]) {
+			if !reflect.DeepEqual(asked[0], askedWithout[0]) {
 				t.Fatalf("session %d: NoAbsent changes a turn that was not absent", i)
 			}
 		}
-		shared := min(len(s.Events), len(more.Events))
-		if !slices.Equal(s.Servers, more.Servers) || !reflect.DeepEqual(s.Events[:shared], more.Events[:shared]) {
+		shared := min(len(asked), len(askedMore))
+		if !slices.Equal(s.Servers, more.Servers) || !reflect.DeepEqual(asked[:shared], askedMore[:shared]) {
 			t.Fatalf("session %d: more turns change those before", i)
+		}
+		for _, d := range []*Drawer{quiet, busy} {
+			other := draw(t, d, i)
+			events := turnsOf(other)
+			other.Events, other.SessionID = nil, s.SessionID
+			start := *s
+			start.Events = nil
+			if !reflect.DeepEqual(&start, other) || !reflect.DeepEqual(asked, events) {
+				t.Fatalf("session %d: events change more than themselves", i)
+			}
 		}
 	}
 	if compared < 50 {
@@ -376,7 +396,7 @@ func TestTurnsCarryTheIntent(t *testing.T) {
 		if err := s.check(); err != nil {
 			t.Fatalf("session %d breaks the format: %v", s.RowIndex, err)
 		}
-		for _, e := range s.Events {
+		for _, e := range turnsOf(s) {
 			want := turnNamed(t, c, e.Turn.IntentID)
 			if diff := cmp.Diff(&want, e.Turn); diff != "" {
 				t.Fatalf("turn %s:\n%s", e.Turn.IntentID, diff)
@@ -416,7 +436,7 @@ func TestWithoutIntentsInReach(t *testing.T) {
 		}
 		if s.Distribution == "bare" {
 			absentOnly++
-			for _, e := range s.Events {
+			for _, e := range turnsOf(s) {
 				if e.Turn.Class != corpus.Absent {
 					t.Fatalf("session %d asks for %s, which nothing serves", s.RowIndex, e.Turn.IntentID)
 				}
@@ -485,6 +505,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"turns reversed", Options{TurnsMin: 5, TurnsMax: 4}, []string{"turns 5 to 4"}},
 		{"turns none", Options{TurnsMax: 4}, []string{"turns 0 to 4"}},
 		{"turns too many", Options{TurnsMin: 1, TurnsMax: TurnsLimit + 1}, []string{"turns 1 to 10001"}},
+		{"events negative", Options{EventShare: -0.5}, []string{"event share -0.5"}},
+		{"events too many", Options{EventShare: 1.5}, []string{"event share 1.5"}},
+		{"events no number", Options{EventShare: nan}, []string{"event share NaN"}},
 		{"context", Options{ContextLengths: []int{1000, 0}}, []string{"context length 0"}},
 	} {
 		t.Run(bad.name, func(t *testing.T) {
@@ -524,6 +547,18 @@ func TestParseMix(t *testing.T) {
 	} {
 		_, err := ParseMix("--distribution", text)
 		wantError(t, err, "--distribution", want)
+	}
+}
+
+func TestParseEventShare(t *testing.T) {
+	for text, want := range map[string]float64{"0.25": 0.25, "1": 1, "1e-3": 0.001, "0": NoEvents, "-0": NoEvents, "0.0": NoEvents} {
+		if got, err := ParseEventShare("--events", text); err != nil || got != want {
+			t.Errorf("ParseEventShare(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-1", "1.01", "nan", "inf", "25%", " 1"} {
+		_, err := ParseEventShare("--events", text)
+		wantError(t, err, "--events", "not a number from 0 to 1")
 	}
 }
 

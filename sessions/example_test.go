@@ -28,11 +28,17 @@ func ExampleDraw() {
 	}
 	fmt.Println(s.Toolsets, s.Servers, s.ContextLength)
 	for _, e := range s.Events {
-		fmt.Printf("%4d s  %-12s %s\n", e.AtMS/1000, e.Turn.Class, e.Turn.Utterance)
+		switch e.Kind {
+		case sessions.KindTurn:
+			fmt.Printf("%4d s  %-12s %s\n", e.AtMS/1000, e.Turn.Class, e.Turn.Utterance)
+		default:
+			fmt.Printf("%4d s  (%s)\n", e.AtMS/1000, e.Kind)
+		}
 	}
 	// Output:
 	// [eyes workshop] [mcp-paint mcp-power] 128000
 	//    0 s  parameter    I need orange
+	//   59 s  (tools_changed)
 	//  114 s  exact_name   drill 12.50 mm deep <&>
 	//  189 s  paraphrase   stick a and b together
 	//  218 s  multi_tool   measure the shelf, then cut it in half
@@ -72,7 +78,11 @@ func ExampleWriteFile() {
 			fmt.Println(err)
 			return
 		}
-		turns += len(s.Events)
+		for _, e := range s.Events {
+			if e.Kind == sessions.KindTurn {
+				turns++
+			}
+		}
 	}
 	fmt.Println(turns, "turns")
 	// Output:

@@ -273,14 +273,20 @@ func (s *Session) settle() {
 	s.Toolsets, s.Servers = settled(s.Toolsets), settled(s.Servers)
 	s.Events = settled(s.Events)
 	for i := range s.Events {
-		t := s.Events[i].Turn
-		if t == nil {
+		e := &s.Events[i]
+		if e.Tools != nil {
+			e.Tools.Added, e.Tools.Removed, e.Tools.Edited = settled(e.Tools.Added), settled(e.Tools.Removed), settled(e.Tools.Edited)
+		}
+		if e.Config != nil {
+			e.Config.Enable, e.Config.Disable = settled(e.Config.Enable), settled(e.Config.Disable)
+		}
+		if e.Turn == nil {
 			continue
 		}
-		t.Gold, t.Queries = settled(t.Gold), settled(t.Queries)
-		for j := range t.Gold {
-			t.Gold[j].Arguments = settled(t.Gold[j].Arguments)
-			t.Gold[j].DependsOn = settled(t.Gold[j].DependsOn)
+		e.Turn.Gold, e.Turn.Queries = settled(e.Turn.Gold), settled(e.Turn.Queries)
+		for j := range e.Turn.Gold {
+			g := &e.Turn.Gold[j]
+			g.Arguments, g.DependsOn = settled(g.Arguments), settled(g.DependsOn)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,8 +37,22 @@ func sample() *Session {
 				}, Queries: []string{"", "close it"}}},
 			{AtMS: 90_000, Kind: KindTurn, Turn: &Turn{IntentID: "i2", Utterance: "pizza", Language: "en", Class: corpus.Absent,
 				Gold: []corpus.Gold{}, Queries: []string{}}},
+			{AtMS: 95_000, Kind: KindServerUp, Server: "mcp-maps"},
+			{AtMS: 96_000, Kind: KindToolsChanged, Server: "mcp-github", Tools: &ToolChanges{Added: []string{},
+				Removed: []string{"github/get"}, Edited: []Description{{Tool: "github/put", Description: "Lege <b> & ö ab."}, {Tool: "github/del"}}}},
+			{AtMS: 96_000, Kind: KindToolsChanged, Server: "mcp-github", Tools: &ToolChanges{Added: []string{"github/get"},
+				Removed: []string{}, Edited: []Description{}}},
+			{AtMS: 97_000, Kind: KindProbeFail, Probe: "mcp-github"},
+			{AtMS: 98_000, Kind: KindConfig, Config: &ConfigChange{Enable: []string{"vision"}, Disable: []string{"file", "web"}}},
+			{AtMS: 98_001, Kind: KindProbeOK, Probe: "mcp-github"},
+			{AtMS: 99_000, Kind: KindServerDown, Server: "mcp-maps"},
 		},
 	}
+}
+
+// event returns the first event of a kind in a sample.
+func event(s *Session, k Kind) *Event {
+	return &s.Events[slices.IndexFunc(s.Events, func(e Event) bool { return e.Kind == k })]
 }
 
 // all is a sequence of sessions without an error.
@@ -181,12 +196,46 @@ func sessionOf(id string) *rapid.Generator[*Session] {
 		s.ContextLength = rapid.IntRange(1, math.MaxInt32).Draw(t, "context")
 		s.Events = nil
 		at := int64(0)
-		for range rapid.IntRange(1, 3).Draw(t, "events") {
-			at += rapid.Int64Range(0, math.MaxInt64/4).Draw(t, "gap")
-			s.Events = append(s.Events, Event{AtMS: at, Kind: KindTurn, Turn: turns().Draw(t, "turn")})
+		for range rapid.IntRange(1, 6).Draw(t, "events") {
+			at += rapid.Int64Range(0, math.MaxInt64/8).Draw(t, "gap")
+			s.Events = append(s.Events, events(s).Draw(t, "event"))
+			s.Events[len(s.Events)-1].AtMS = at
 		}
 		s.settle()
 		return s
+	})
+}
+
+// events generates an event that can follow those that a session has. What comes
+// up as any kind and cannot follow is replaced by a turn.
+func events(s *Session) *rapid.Generator[Event] {
+	short := rapid.SampledFrom([]string{"a", "b", "ö"})
+	few := rapid.SliceOfNDistinct(short, 0, 2, rapid.ID[string])
+	return rapid.Custom(func(t *rapid.T) Event {
+		e := Event{Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind")}
+		switch e.Kind {
+		case KindTurn:
+			e.Turn = turns().Draw(t, "turn")
+		case KindServerUp, KindServerDown:
+			e.Server = rapid.OneOf(short, names()).Draw(t, "server")
+		case KindToolsChanged:
+			e.Server = rapid.SampledFrom(append([]string{"a"}, s.Servers...)).Draw(t, "server")
+			e.Tools = &ToolChanges{Added: few.Draw(t, "added"), Removed: few.Draw(t, "removed")}
+			for _, tool := range few.Draw(t, "edited") {
+				e.Tools.Edited = append(e.Tools.Edited, Description{tool, words().Draw(t, "description")})
+			}
+		case KindProbeFail, KindProbeOK:
+			e.Probe = short.Draw(t, "probe")
+		case KindConfig:
+			e.Config = &ConfigChange{Enable: few.Draw(t, "enable"), Disable: few.Draw(t, "disable")}
+		}
+		e.AtMS = math.MaxInt64
+		next := *s
+		next.Events = append(slices.Clone(s.Events), e)
+		if next.checkEvents() != nil {
+			return Event{Kind: KindTurn, Turn: turns().Draw(t, "turn")}
+		}
+		return e
 	})
 }
 
@@ -233,27 +282,35 @@ func TestFormatsHoldTheSame(t *testing.T) {
 // TestNilListsAreEmptyLists: a session made elsewhere may hold nil where the
 // reader gives an empty list; the formats do not differ by it.
 func TestNilListsAreEmptyLists(t *testing.T) {
-	s := sample()
+	bare := func() *Session { // with nothing in any list that may be empty
+		s := sample()
+		s.Toolsets, s.Servers = []string{}, []string{}
+		s.Events[0].Turn.Gold[0].Arguments, s.Events[0].Turn.Queries = []corpus.Argument{}, []string{}
+		event(s, KindServerUp).Server, event(s, KindServerDown).Server = "mcp-github", "mcp-github"
+		event(s, KindConfig).Config.Disable = []string{}
+		return s
+	}
+	s := bare()
 	s.Toolsets, s.Servers = nil, nil
 	s.Events[0].Turn.Gold[0].Arguments, s.Events[0].Turn.Gold[0].DependsOn, s.Events[0].Turn.Queries = nil, nil, nil
 	s.Events[1].Turn.Gold, s.Events[1].Turn.Queries = nil, nil
+	s.Events[3].Tools.Added = nil
+	s.Events[4].Tools.Removed, s.Events[4].Tools.Edited = nil, nil
+	event(s, KindConfig).Config.Disable = nil
 	for _, path := range formats(t.TempDir()) {
 		data := writeAll(t, path, s)
-		if s.Toolsets != nil || s.Events[1].Turn.Gold != nil {
+		if s.Toolsets != nil || s.Events[1].Turn.Gold != nil || s.Events[3].Tools.Added != nil || event(s, KindConfig).Config.Disable != nil {
 			t.Fatal("writing changed the session")
 		}
-		if bytes.Contains(data, []byte(":null,")) {
+		if bytes.Contains(data, []byte(":null")) {
 			t.Errorf("null was written:\n%s", data)
 		}
 		got, err := ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := *sample()
-		want.Toolsets, want.Servers = []string{}, []string{}
-		want.Events[0].Turn.Gold[0].Arguments, want.Events[0].Turn.Queries = []corpus.Argument{}, []string{}
-		if !reflect.DeepEqual(&want, got[0]) {
-			t.Errorf("%s", cmp.Diff(&want, got[0]))
+		if want := bare(); !reflect.DeepEqual(want, got[0]) {
+			t.Errorf("%s", cmp.Diff(want, got[0]))
 		}
 	}
 }
@@ -328,7 +385,7 @@ func faultySessions() []struct {
 		{"server empty", func(s *Session) { s.Servers = []string{""} }, "servers[0]: empty"},
 		{"time back", func(s *Session) { s.Events[0].AtMS = 90_001 }, "events[1].at_ms: 90000 is before 90001"},
 		{"time negative", func(s *Session) { s.Events[0].AtMS = -1 }, "events[0].at_ms: -1 is before 0"},
-		{"kind unknown", func(s *Session) { s.Events[1].Kind = "server_down" }, `events[1].kind: unknown kind of event "server_down"`},
+		{"kind unknown", func(s *Session) { s.Events[1].Kind = "server_off" }, `events[1].kind: unknown kind of event "server_off"`},
 		{"kind empty", func(s *Session) { s.Events[1].Kind = "" }, `events[1].kind: unknown kind of event ""`},
 		{"no turn", func(s *Session) { s.Events[1].Turn = nil }, "events[1].turn: missing"},
 		{"intent", func(s *Session) { s.Events[1].Turn.IntentID = "" }, "events[1].turn.intent_id: empty"},
@@ -344,6 +401,54 @@ func faultySessions() []struct {
 		{"argument name", func(s *Session) { gold(s).Arguments[1].Name = "" }, "gold[1].arguments[1].name: empty"},
 		{"argument value", func(s *Session) { gold(s).Arguments[1].Value = json.RawMessage("x") }, `gold[1].arguments[1].value: "x" is no JSON value`},
 		{"argument no value", func(s *Session) { gold(s).Arguments[0].Value = nil }, `gold[1].arguments[0].value: "" is no JSON value`},
+		{"another kind's turn", func(s *Session) { s.Events[2].Turn = s.Events[1].Turn }, "events[2].turn: an event of kind server_up has no such field"},
+		{"another kind's server", func(s *Session) { s.Events[1].Server = "mcp-maps" }, "events[1].server: an event of kind turn has no such field"},
+		{"another kind's tools", func(s *Session) { event(s, KindProbeFail).Tools = event(s, KindToolsChanged).Tools }, "events[5].tools: an event of kind probe_fail has no such field"},
+		{"another kind's probe", func(s *Session) { event(s, KindConfig).Probe = "mcp-github" }, "events[6].probe: an event of kind config has no such field"},
+		{"another kind's config", func(s *Session) { event(s, KindServerDown).Config = event(s, KindConfig).Config }, "events[8].config: an event of kind server_down has no such field"},
+		{"no server up", func(s *Session) { event(s, KindServerUp).Server = "" }, "events[2].server: missing or empty\nhint: an event of kind server_up has the fields at_ms, kind, server"},
+		{"no server changed", func(s *Session) { event(s, KindToolsChanged).Server = "" }, "events[3].server: missing or empty"},
+		{"no tools", func(s *Session) { event(s, KindToolsChanged).Tools = nil }, "events[3].tools: missing or empty\nhint: an event of kind tools_changed has the fields at_ms, kind, server, tools"},
+		{"no probe", func(s *Session) { event(s, KindProbeOK).Probe = "" }, "events[7].probe: missing or empty"},
+		{"no config", func(s *Session) { event(s, KindConfig).Config = nil }, "events[6].config: missing or empty"},
+		{"server up twice", func(s *Session) { event(s, KindServerUp).Server = "mcp-github" }, `events[2].server: "mcp-github" is connected already`},
+		{"server down unknown", func(s *Session) { event(s, KindServerDown).Server = "mcp-slack" }, `events[8].server: "mcp-slack" is not connected`},
+		{"server down twice", func(s *Session) { s.Events = append(s.Events, s.Events[8]) }, `events[9].server: "mcp-maps" is not connected`},
+		{"tools of a server away", func(s *Session) { event(s, KindToolsChanged).Server = "mcp-slack" }, `events[3].server: "mcp-slack" is not connected`},
+		{"nothing changes", func(s *Session) { event(s, KindToolsChanged).Tools = &ToolChanges{} }, "events[3].tools: nothing changes"},
+		{"tool added unknown", func(s *Session) { s.Events[4].Tools.Added[0] = "github/push" }, `events[4].tools.added[0]: "github/push" was not removed`},
+		{"tool added twice", func(s *Session) { s.Events = slices.Insert(s.Events, 5, s.Events[4]) }, `events[5].tools.added[0]: "github/get" was not removed`},
+		{"tool of another server", func(s *Session) { s.Events[4].Server = "mcp-maps" }, `events[4].tools.added[0]: "github/get" was not removed`},
+		{"tool after a reconnect", func(s *Session) {
+			s.Events[0] = s.Events[3]
+			s.Events[1] = Event{Kind: KindServerDown, Server: "mcp-github", AtMS: 96_000}
+			s.Events[2] = Event{Kind: KindServerUp, Server: "mcp-github", AtMS: 96_000}
+			s.Events[3] = s.Events[4]
+		}, `events[3].tools.added[0]: "github/get" was not removed`},
+		{"tool removed twice", func(s *Session) {
+			s.Events[4].Tools = &ToolChanges{Removed: []string{"github/x", "github/get"}}
+		}, `events[4].tools.removed[1]: "github/get" is removed already`},
+		{"tool removed edited", func(s *Session) {
+			s.Events[4].Tools = &ToolChanges{Edited: []Description{{Tool: "github/get"}}}
+		}, `events[4].tools.edited[0].tool: "github/get" is removed`},
+		{"tool removed and edited", func(s *Session) { s.Events[3].Tools.Edited[1].Tool = "github/get" }, `events[3].tools.edited[1].tool: "github/get" is listed twice`},
+		{"tool edited twice", func(s *Session) { s.Events[3].Tools.Edited[1].Tool = "github/put" }, `events[3].tools.edited[1].tool: "github/put" is listed twice`},
+		{"tool edited unnamed", func(s *Session) { s.Events[3].Tools.Edited[1].Tool = "" }, "events[3].tools.edited[1].tool: empty"},
+		{"tool added unnamed", func(s *Session) { s.Events[4].Tools.Added[0] = "" }, "events[4].tools.added[0]: empty"},
+		{"tool removed and again", func(s *Session) { s.Events[3].Tools.Removed = []string{"a", "a"} }, `events[3].tools.removed[1]: "a" is listed twice`},
+		{"probe fails twice", func(s *Session) { event(s, KindProbeOK).Kind = KindProbeFail }, `events[7].probe: "mcp-github" fails already`},
+		{"probe passes already", func(s *Session) { event(s, KindProbeFail).Kind = KindProbeOK }, `events[5].probe: "mcp-github" does not fail`},
+		{"nothing is switched", func(s *Session) { event(s, KindConfig).Config = &ConfigChange{} }, "events[6].config: nothing is switched"},
+		{"toolset on already", func(s *Session) { event(s, KindConfig).Config.Enable[0] = "web" }, `events[6].config.enable[0]: "web" is on already`},
+		{"toolset not on", func(s *Session) { event(s, KindConfig).Config.Disable[1] = "vision" }, `events[6].config.disable[1]: "vision" is not on`},
+		{"toolset off twice", func(s *Session) { event(s, KindConfig).Config.Disable[1] = "file" }, `events[6].config.disable[1]: "file" is listed twice`},
+		{"toolset unnamed", func(s *Session) { event(s, KindConfig).Config.Enable[0] = "" }, "events[6].config.enable[0]: empty"},
+		{"bytes in server", func(s *Session) { event(s, KindServerUp).Server = bad }, "events[2].server: invalid UTF-8"},
+		{"bytes in probe", func(s *Session) { event(s, KindProbeFail).Probe = bad }, "events[5].probe: invalid UTF-8"},
+		{"bytes in changed tool", func(s *Session) { s.Events[3].Tools.Removed[0] = bad }, "tools.removed[0]: invalid UTF-8"},
+		{"bytes in edited tool", func(s *Session) { s.Events[3].Tools.Edited[0].Tool = bad }, "tools.edited[0].tool: invalid UTF-8"},
+		{"bytes in description", func(s *Session) { s.Events[3].Tools.Edited[0].Description = bad }, "tools.edited[0].description: invalid UTF-8"},
+		{"bytes in switched toolset", func(s *Session) { event(s, KindConfig).Config.Disable[0] = bad }, "config.disable[0]: invalid UTF-8"},
 		{"bytes in id", func(s *Session) { s.SessionID = bad }, "session_id: invalid UTF-8"},
 		{"bytes in distribution", func(s *Session) { s.Distribution = bad }, "distribution: invalid UTF-8"},
 		{"bytes in toolset", func(s *Session) { s.Toolsets[1] = bad }, "toolsets[1]: invalid UTF-8"},

@@ -52,7 +52,7 @@ func TestDerivedIntentsOfALargeCatalog(t *testing.T) {
 		if want := map[string]int{"few": 3, "ten": 10, "forty": 40}[s.Distribution]; len(s.Servers) != want {
 			t.Fatalf("session %d of %s has %d servers", s.RowIndex, s.Distribution, len(s.Servers))
 		}
-		for _, e := range s.Events {
+		for _, e := range turnsOf(s) {
 			if e.Turn.Class != corpus.Derived {
 				t.Fatalf("a turn of class %s in a catalog without intents", e.Turn.Class)
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -64,6 +65,12 @@ func (s *Session) withLists() *Session {
 			turn := *e.Turn
 			turn.Gold, turn.Queries = settled(turn.Gold), settled(turn.Queries)
 			e.Turn = &turn
+		}
+		if e.Tools != nil {
+			e.Tools = &ToolChanges{Added: settled(e.Tools.Added), Removed: settled(e.Tools.Removed), Edited: settled(e.Tools.Edited)}
+		}
+		if e.Config != nil {
+			e.Config = &ConfigChange{Enable: settled(e.Config.Enable), Disable: settled(e.Config.Disable)}
 		}
 		c.Events[i] = e
 	}
@@ -225,8 +232,15 @@ var (
 		{name: "session_id"}, {name: "row_index"}, {name: "seed"}, {name: "distribution"}, {name: "toolsets"},
 		{name: "servers"}, {name: "context_length"}, {name: "corpus_sha256"}, {name: "events"},
 	}
-	eventFields = []member{{name: "at_ms"}, {name: "kind"}, {name: "turn", optional: true}}
-	turnFields  = []member{
+	// Which of the optional ones an event has goes by its kind; see Kind.details.
+	eventFields = []member{
+		{name: "at_ms"}, {name: "kind"}, {name: "turn", optional: true}, {name: "server", optional: true},
+		{name: "tools", optional: true}, {name: "probe", optional: true}, {name: "config", optional: true},
+	}
+	toolChangesFields  = []member{{name: "added"}, {name: "removed"}, {name: "edited"}}
+	descriptionFields  = []member{{name: "tool"}, {name: "description"}}
+	configChangeFields = []member{{name: "enable"}, {name: "disable"}}
+	turnFields         = []member{
 		{name: "intent_id"}, {name: "utterance"}, {name: "language"}, {name: "class"}, {name: "gold"},
 		{name: "queries", optional: true},
 	}
@@ -270,7 +284,9 @@ func decodeSession(line []byte) (*Session, error) {
 }
 
 func decodeEvent(c *cursor) (e Event, err error) {
+	var present []string
 	err = c.object(eventFields, func(field string) (err error) {
+		present = append(present, field)
 		switch field {
 		case "at_ms":
 			e.AtMS, err = c.integer()
@@ -284,10 +300,64 @@ func decodeEvent(c *cursor) (e Event, err error) {
 		case "turn":
 			e.Turn = &Turn{}
 			err = decodeTurn(c, e.Turn)
+		case "server":
+			e.Server, err = c.string()
+		case "tools":
+			e.Tools, err = decodeToolChanges(c)
+		case "probe":
+			e.Probe, err = c.string()
+		case "config":
+			e.Config, err = decodeConfigChange(c)
 		}
 		return err
 	})
-	return e, err
+	if err != nil {
+		return e, err
+	}
+	return e, e.Kind.checkDetails(func(detail string) bool { return slices.Contains(present, detail) })
+}
+
+func decodeToolChanges(c *cursor) (*ToolChanges, error) {
+	t := &ToolChanges{}
+	err := c.object(toolChangesFields, func(field string) (err error) {
+		switch field {
+		case "added":
+			t.Added, err = list(c, (*cursor).string)
+		case "removed":
+			t.Removed, err = list(c, (*cursor).string)
+		case "edited":
+			t.Edited, err = list(c, decodeDescription)
+		}
+		return err
+	})
+	return t, err
+}
+
+func decodeDescription(c *cursor) (d Description, err error) {
+	err = c.object(descriptionFields, func(field string) (err error) {
+		switch field {
+		case "tool":
+			d.Tool, err = c.string()
+		case "description":
+			d.Description, err = c.string()
+		}
+		return err
+	})
+	return d, err
+}
+
+func decodeConfigChange(c *cursor) (*ConfigChange, error) {
+	change := &ConfigChange{}
+	err := c.object(configChangeFields, func(field string) (err error) {
+		switch field {
+		case "enable":
+			change.Enable, err = list(c, (*cursor).string)
+		case "disable":
+			change.Disable, err = list(c, (*cursor).string)
+		}
+		return err
+	})
+	return change, err
 }
 
 func decodeTurn(c *cursor, t *Turn) error {

@@ -3,6 +3,7 @@ package sessions
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -109,8 +110,22 @@ func TestFaultyLinesAreRefused(t *testing.T) {
 		{"stated", swap(`"stated":true`, `"stated":1`), "s.jsonl:2: events[0].turn.gold[0].arguments[0].stated: want boolean, got number"},
 		{"stated missing", swap(`,"stated":true`, ``), "events[0].turn.gold[0].arguments[0].stated: missing"},
 		{"depends", swap(`"depends_on":[0]`, `"depends_on":["0"]`), "events[0].turn.gold[1].depends_on[0]: want number, got string"},
-		{"unknown kind", swap(`{"at_ms":90000,"kind":"turn",`, `{"at_ms":90000,"kind":"server_up","server":"mcp-github",`),
-			"s.jsonl:2: events[1].kind: unknown kind of event \"server_up\"\nhint: this program knows events of kind turn"},
+		{"unknown kind", swap(`{"at_ms":90000,"kind":"turn",`, `{"at_ms":90000,"kind":"server_off","host":"mcp-github",`),
+			"s.jsonl:2: events[1].kind: unknown kind of event \"server_off\"\nhint: this program knows events of kind turn, server_up, server_down, tools_changed, probe_fail, probe_ok, config; "},
+		{"kind missing", swap(`"kind":"server_up",`, ``), "s.jsonl:2: events[2].kind: missing"},
+		{"server missing", swap(`"kind":"server_up","server":"mcp-maps"`, `"kind":"server_up"`), "s.jsonl:2: events[2].server: missing or empty"},
+		{"server of a turn", swap(`"kind":"turn",`, `"kind":"turn","server":"mcp-maps",`), "s.jsonl:2: events[0].server: an event of kind turn has no such field"},
+		{"server of a turn, empty", swap(`"kind":"turn",`, `"kind":"turn","server":"",`), "s.jsonl:2: events[0].server: an event of kind turn has no such field"},
+		{"field ahead of its kind", swap(`"kind":"server_up",`, `"probe":"","kind":"server_up",`), "s.jsonl:2: events[2].probe: an event of kind server_up has no such field"},
+		{"probe a number", swap(`"probe":"mcp-github"`, `"probe":1`), "s.jsonl:2: events[5].probe: want string, got number"},
+		{"config null", swap(`"config":{`, `"config":null,"x":{`), "s.jsonl:2: events[6].config: want object, got null"},
+		{"config's field", swap(`"enable":[`, `"enabled":[`), `s.jsonl:2: events[6].config: unknown field "enabled"`},
+		{"config half", swap(`"enable":["vision"],`, ``), "s.jsonl:2: events[6].config.enable: missing"},
+		{"tools half", swap(`"added":[],`, ``), "s.jsonl:2: events[3].tools.added: missing"},
+		{"tools' field", swap(`"added":[],`, `"added":[],"changed":[],`), `s.jsonl:2: events[3].tools: unknown field "changed"`},
+		{"removed a number", swap(`"removed":["github/get"]`, `"removed":[1]`), "s.jsonl:2: events[3].tools.removed[0]: want string, got number"},
+		{"edited text", swap(`{"tool":"github/put","description":"Lege <b> & ö ab."}`, `"github/put"`), "s.jsonl:2: events[3].tools.edited[0]: want object, got string"},
+		{"description missing", swap(`,"description":"Lege <b> & ö ab."`, ``), "s.jsonl:2: events[3].tools.edited[0].description: missing"},
 		{"duplicate", headerLine + "\n" + line + "\n\n" + line, `s.jsonl:4: session_id: "s1" is also the id of session 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,6 +168,36 @@ func TestFaultySessionsAreRefusedFromLines(t *testing.T) {
 	}
 }
 
+// TestTheExamplesOfTheSpecificationAreRead puts the events that docs/format.md
+// shows into a session.
+func TestTheExamplesOfTheSpecificationAreRead(t *testing.T) {
+	text, err := os.ReadFile("../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, `{"at_ms":`) {
+			events = append(events, line)
+		}
+	}
+	line, _, _ := strings.Cut(sampleLine(t), `"events":`)
+	line = strings.Replace(line, `"web","file"`, `"web","browser"`, 1) + `"events":[` + strings.ReplaceAll(strings.Join(events, ","), "\n", "") + "]}"
+	got, err := readText(t, headerLine+"\n"+line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[Kind]bool{}
+	for _, e := range got[0].Events {
+		shown[e.Kind] = true
+	}
+	for _, k := range Kinds() {
+		if !shown[k] {
+			t.Errorf("no example of kind %s", k)
+		}
+	}
+}
+
 func TestALineHasALimit(t *testing.T) {
 	text := strings.Repeat("x", 99) + "\n" + strings.Repeat("y", 100) + "\n"
 	r := bufio.NewReaderSize(strings.NewReader(text), 16) // a line comes in several parts
@@ -168,7 +213,10 @@ func FuzzLines(f *testing.F) {
 	line := sampleLine(f)
 	f.Add([]byte(headerLine + "\n" + line + "\n"))
 	f.Add([]byte(line))
-	f.Add([]byte(headerLine + "\n" + strings.Replace(line, `"turn"`, `"config"`, 1)))
+	for _, k := range kindNames() {
+		f.Add([]byte(headerLine + "\n" + strings.Replace(line, `"turn"`, `"`+k+`"`, 1)))
+		f.Add([]byte(headerLine + "\n" + strings.Replace(line, `"`+k+`"`, `"server_down"`, 1)))
+	}
 	f.Add([]byte(headerLine + "\r\n\r\n" + strings.Replace(line, "pizza", `\ud83c\udf55\ud800`, 1)))
 	f.Add([]byte(headerLine + "\n" + strings.Replace(line, "12.50", strings.Repeat("[", 50)+strings.Repeat("]", 50), 1)))
 	f.Add([]byte("\xef\xbb\xbf" + headerLine))

@@ -30,7 +30,13 @@ type Options struct {
 	// turn is such a one with a chance of AbsentShare, provided that the corpus
 	// has any.
 	NoAbsent bool `json:"no_absent"`
+	// EventShare is the number of events a turn, on average, from above 0 to 1; 0
+	// means 0.25, one event for every four turns, and NoEvents none.
+	EventShare float64 `json:"event_share"`
 }
+
+// NoEvents is the EventShare of sessions in which nothing happens but turns.
+const NoEvents = -1
 
 // Share is the weight of one distribution in a mix: a finite number above 0.
 type Share struct {
@@ -62,6 +68,9 @@ func (o Options) WithDefaults() Options {
 	if len(o.ContextLengths) == 0 {
 		o.ContextLengths = []int{32_000, 128_000, 200_000, 1_000_000}
 	}
+	if o.EventShare == 0 {
+		o.EventShare = 0.25
+	}
 	return o
 }
 
@@ -74,6 +83,9 @@ func (o Options) check() error {
 		if length < 1 {
 			return fmt.Errorf("context length %d is not positive\nhint: give lengths in tokens", length)
 		}
+	}
+	if o.EventShare != NoEvents && !(o.EventShare > 0 && o.EventShare <= 1) {
+		return fmt.Errorf("event share %v is not a number above 0, up to 1\nhint: give the events a turn, for example 0.25", o.EventShare)
 	}
 	sum := 0.0
 	for i, share := range o.Mix {
@@ -115,6 +127,19 @@ func ParseMix(flag, text string) ([]Share, error) {
 		return nil, fmt.Errorf("%s %q: %w", flag, text, err)
 	}
 	return mix, nil
+}
+
+// ParseEventShare reads an EventShare as people write it: a number from 0, which
+// is none, to 1. flag names the source in errors.
+func ParseEventShare(flag, text string) (float64, error) {
+	share, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, fmt.Errorf("%s %q: not a number from 0 to 1\nhint: give the events a turn, for example 0.25; 0 is none", flag, text)
+	}
+	if share == 0 {
+		return NoEvents, nil
+	}
+	return share, nil
 }
 
 // weighted is a mix ready to be drawn from.

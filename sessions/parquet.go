@@ -42,9 +42,26 @@ type (
 		Events        []eventRow `parquet:"events,list"`
 	}
 	eventRow struct {
-		AtMS int64    `parquet:"at_ms"`
-		Kind string   `parquet:"kind,dict"`
-		Turn *turnRow `parquet:"turn,optional"`
+		AtMS   int64            `parquet:"at_ms"`
+		Kind   string           `parquet:"kind,dict"`
+		Turn   *turnRow         `parquet:"turn,optional"`
+		Server *string          `parquet:"server,optional,dict"`
+		Tools  *toolChangesRow  `parquet:"tools,optional"`
+		Probe  *string          `parquet:"probe,optional,dict"`
+		Config *configChangeRow `parquet:"config,optional"`
+	}
+	toolChangesRow struct {
+		Added   []string         `parquet:"added,list"`
+		Removed []string         `parquet:"removed,list"`
+		Edited  []descriptionRow `parquet:"edited,list"`
+	}
+	descriptionRow struct {
+		Tool        string `parquet:"tool"`
+		Description string `parquet:"description"`
+	}
+	configChangeRow struct {
+		Enable  []string `parquet:"enable,list"`
+		Disable []string `parquet:"disable,list"`
 	}
 	turnRow struct {
 		IntentID  string    `parquet:"intent_id"`
@@ -71,14 +88,34 @@ func rowOf(s *Session) sessionRow {
 		SessionID: s.SessionID, RowIndex: s.RowIndex, Seed: s.Seed, Distribution: s.Distribution, Toolsets: s.Toolsets,
 		Servers: s.Servers, ContextLength: int32(s.ContextLength), CorpusSHA256: s.CorpusSHA256, Events: make([]eventRow, len(s.Events)),
 	}
-	for i, e := range s.Events {
-		row.Events[i] = eventRow{AtMS: e.AtMS, Kind: string(e.Kind)}
-		if t := e.Turn; t != nil {
-			row.Events[i].Turn = &turnRow{
-				IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: string(t.Class),
-				Gold: goldRows(t.Gold), Queries: t.Queries,
-			}
+	for i := range s.Events {
+		row.Events[i] = eventRowOf(&s.Events[i])
+	}
+	return row
+}
+
+func eventRowOf(e *Event) eventRow {
+	row := eventRow{AtMS: e.AtMS, Kind: string(e.Kind)}
+	if t := e.Turn; t != nil {
+		row.Turn = &turnRow{
+			IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: string(t.Class),
+			Gold: goldRows(t.Gold), Queries: t.Queries,
 		}
+	}
+	if e.Server != "" {
+		row.Server = &e.Server
+	}
+	if t := e.Tools; t != nil {
+		row.Tools = &toolChangesRow{Added: t.Added, Removed: t.Removed, Edited: make([]descriptionRow, len(t.Edited))}
+		for i, edit := range t.Edited {
+			row.Tools.Edited[i] = descriptionRow(edit)
+		}
+	}
+	if e.Probe != "" {
+		row.Probe = &e.Probe
+	}
+	if c := e.Config; c != nil {
+		row.Config = &configChangeRow{Enable: c.Enable, Disable: c.Disable}
 	}
 	return row
 }
@@ -99,22 +136,64 @@ func goldRows(golds []corpus.Gold) []goldRow {
 
 // session turns a row back into a session, values compacted. A value that is no
 // JSON, or no UTF-8, stays as it is, for check to find.
-func (row *sessionRow) session() *Session {
+func (row *sessionRow) session() (*Session, error) {
 	s := &Session{
 		SessionID: row.SessionID, RowIndex: row.RowIndex, Seed: row.Seed, Distribution: row.Distribution, Toolsets: row.Toolsets,
 		Servers: row.Servers, ContextLength: int(row.ContextLength), CorpusSHA256: row.CorpusSHA256, Events: make([]Event, len(row.Events)),
 	}
-	for i, e := range row.Events {
-		s.Events[i] = Event{AtMS: e.AtMS, Kind: Kind(e.Kind)}
-		if t := e.Turn; t != nil {
-			s.Events[i].Turn = &Turn{
-				IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: corpus.Class(t.Class),
-				Gold: goldsOf(t.Gold), Queries: t.Queries,
-			}
+	for i := range row.Events {
+		if err := row.Events[i].check(); err != nil {
+			return nil, below(element("events", i), err)
 		}
+		s.Events[i] = row.Events[i].event()
 	}
 	s.settle()
-	return s
+	return s, nil
+}
+
+// check tells a text that is null from an empty one, which are the same in an
+// Event.
+func (row *eventRow) check() error {
+	return Kind(row.Kind).checkDetails(func(detail string) bool {
+		switch detail {
+		case "turn":
+			return row.Turn != nil
+		case "server":
+			return row.Server != nil
+		case "tools":
+			return row.Tools != nil
+		case "probe":
+			return row.Probe != nil
+		default:
+			return row.Config != nil
+		}
+	})
+}
+
+func (row *eventRow) event() Event {
+	e := Event{AtMS: row.AtMS, Kind: Kind(row.Kind)}
+	if t := row.Turn; t != nil {
+		e.Turn = &Turn{
+			IntentID: t.IntentID, Utterance: t.Utterance, Language: t.Language, Class: corpus.Class(t.Class),
+			Gold: goldsOf(t.Gold), Queries: t.Queries,
+		}
+	}
+	if row.Server != nil {
+		e.Server = *row.Server
+	}
+	if t := row.Tools; t != nil {
+		e.Tools = &ToolChanges{Added: t.Added, Removed: t.Removed, Edited: make([]Description, len(t.Edited))}
+		for i, edit := range t.Edited {
+			e.Tools.Edited[i] = Description(edit)
+		}
+	}
+	if row.Probe != nil {
+		e.Probe = *row.Probe
+	}
+	if c := row.Config; c != nil {
+		e.Config = &ConfigChange{Enable: c.Enable, Disable: c.Disable}
+	}
+	return e
 }
 
 func goldsOf(rows []goldRow) []corpus.Gold {
@@ -232,7 +311,7 @@ func readParquet(path string, f io.ReaderAt, size int64, c *collector) error {
 			return err
 		})
 		for i := range batch[:n] {
-			if err := c.add(batch[i].session(), fmt.Sprintf("row %d", c.rows+1)); err != nil {
+			if err := c.addRow(&batch[i]); err != nil {
 				if errors.Is(err, errStopped) {
 					return nil
 				}
@@ -248,6 +327,16 @@ func readParquet(path string, f io.ReaderAt, size int64, c *collector) error {
 			return fmt.Errorf("%s:row %d: %w\nhint: %s", path, c.rows+1, err, damagedHint)
 		}
 	}
+}
+
+// addRow checks and hands on the session of the next row.
+func (c *collector) addRow(row *sessionRow) error {
+	place := fmt.Sprintf("row %d", c.rows+1)
+	s, err := row.session()
+	if err != nil {
+		return fmt.Errorf("%s:%s: %w", c.path, place, err)
+	}
+	return c.add(s, place)
 }
 
 // openParquet reads a file's footer and checks that it is one of sessions.

@@ -162,6 +162,27 @@ func TestFaultySessionsAreRefusedFromParquet(t *testing.T) {
 	}
 }
 
+// TestEmptyTextIsNotNull: an empty text in a column of another kind is a field
+// too many, as it is in a line.
+func TestEmptyTextIsNotNull(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*eventRow)
+		want  string
+	}{
+		"server": {func(e *eventRow) { e.Server = new(string) }, "events[0].server: an event of kind turn has no such field"},
+		"probe":  {func(e *eventRow) { e.Probe = new(string) }, "events[0].probe: an event of kind turn has no such field"},
+		"filled": {func(e *eventRow) { *e = eventRow{Kind: "server_up", Server: new(string)} }, "events[0].server: missing or empty"},
+		"null":   {func(e *eventRow) { *e = eventRow{Kind: "server_up"} }, "events[0].server: missing or empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := rowOf(sample())
+			c.spoil(&row.Events[0])
+			_, err := parquetError(seal(t, []sessionRow{row}, "schema_version", "1", "kind", "sessions"))
+			wantError(t, err, "s.parquet:row 1: "+c.want)
+		})
+	}
+}
+
 func TestValuesAreCompactedFromParquet(t *testing.T) {
 	row := rowOf(sample())
 	row.Events[0].Turn.Gold[1].Arguments[0].Value = ` {"k": [null, "\u00e9"]}`

@@ -74,7 +74,7 @@ func TestEmbeddedSessionsStayInReach(t *testing.T) {
 			t.Fatal(err)
 		}
 		visible := resolver.Resolve(slices.Concat(s.Toolsets, s.Servers)...)
-		for _, e := range s.Events {
+		for _, e := range turnsOf(s) {
 			for _, g := range e.Turn.Gold {
 				if tool, ok := c.Tool(g.Tool); !ok || !slices.Contains(visible, tool.Definition.Name) {
 					t.Fatalf("session %d asks for %s, which %q and %q do not give", s.RowIndex, g.Tool, s.Toolsets, s.Servers)

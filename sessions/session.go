@@ -5,14 +5,15 @@
 //
 //  1. A [Drawer] indexes a corpus for one set of [Options].
 //  2. [Drawer.Draw] draws the session of one index: a distribution, the toolsets
-//     and servers that it gives, a context length, and turns whose golds are all
-//     within reach of those toolsets and servers.
+//     and servers that it gives, a context length, turns whose golds are all
+//     within reach of those toolsets and servers, and events between the turns
+//     that change what is there.
 //  3. [WriteFile] and [Create] put sessions into a file, [Read] takes them out
 //     again, as Parquet or as JSON Lines, with the same fields in both.
 //
-// The opinion it holds: a session says what is asked and what is enabled, and
-// nothing about how the agent goes about it. So one file of sessions serves every
-// arm, and arms can be compared session by session.
+// The opinion it holds: a session says what is asked, what is enabled and what
+// becomes of that, and nothing about how the agent goes about it. So one file of
+// sessions serves every arm, and arms can be compared session by session.
 //
 // The promise: a session depends on (corpus, options, index) alone. Session
 // 734,211 drawn by itself equals the one of the whole, on every machine, and a
@@ -81,20 +82,105 @@ type Session struct {
 // Kind tells what happens in an event.
 type Kind string
 
-// KindTurn is the event in which the user asks for something.
-const KindTurn Kind = "turn"
+// The kinds of events. A session begins with its toolsets switched on, its
+// servers connected with all their tools, and every probe passing; an event says
+// what is another way from its moment on.
+const (
+	// KindTurn: the user asks for something.
+	KindTurn Kind = "turn"
+	// KindServerUp: a server connects with all its tools, as the corpus has them.
+	// It may be new to the session, or one that left.
+	KindServerUp Kind = "server_up"
+	// KindServerDown: a server leaves with all its tools.
+	KindServerDown Kind = "server_down"
+	// KindToolsChanged: a connected server has other tools than before.
+	KindToolsChanged Kind = "tools_changed"
+	// KindProbeFail and KindProbeOK: an availability probe begins to fail, or to
+	// pass again. Those who ask it learn of that when its last verdict runs out. A
+	// probe keeps its state while its server is away.
+	KindProbeFail Kind = "probe_fail"
+	KindProbeOK   Kind = "probe_ok"
+	// KindConfig: the user switches fixed toolsets on or off.
+	KindConfig Kind = "config"
+)
 
-// kinds are the kinds that this version knows.
-var kinds = []string{string(KindTurn)}
+// Kinds returns all kinds of events.
+func Kinds() []Kind {
+	return []Kind{KindTurn, KindServerUp, KindServerDown, KindToolsChanged, KindProbeFail, KindProbeOK, KindConfig}
+}
 
-// Event is something that happens in a session.
+// details returns the fields that an event of the kind has beside at_ms and kind;
+// none for a kind that this version does not know.
+func (k Kind) details() []string {
+	switch k {
+	case KindTurn:
+		return []string{"turn"}
+	case KindServerUp, KindServerDown:
+		return []string{"server"}
+	case KindToolsChanged:
+		return []string{"server", "tools"}
+	case KindProbeFail, KindProbeOK:
+		return []string{"probe"}
+	case KindConfig:
+		return []string{"config"}
+	default:
+		return nil
+	}
+}
+
+// Event is something that happens in a session. Each kind has fields of its own,
+// all of them filled; the others are empty.
 type Event struct {
 	// AtMS is when, in milliseconds of session time from 0, never before the
 	// event ahead of it.
 	AtMS int64 `json:"at_ms"`
 	Kind Kind  `json:"kind"`
-	// Turn is what is asked: present in an event of kind turn, and only there.
+	// Turn is what is asked in an event of kind turn.
 	Turn *Turn `json:"turn,omitempty"`
+	// Server is the source toolset that an event of kind server_up, server_down
+	// or tools_changed is about, such as "mcp-github".
+	Server string `json:"server,omitempty"`
+	// Tools is what changed in an event of kind tools_changed.
+	Tools *ToolChanges `json:"tools,omitempty"`
+	// Probe names the probe of an event of kind probe_fail or probe_ok: a source
+	// toolset, whose tools all ask it, or the check that a tool's card names.
+	Probe string `json:"probe,omitempty"`
+	// Config is what an event of kind config switches.
+	Config *ConfigChange `json:"config,omitempty"`
+}
+
+// ToolChanges are the tools of one server that are no longer as they were, at
+// least one. Tools are named by id, each once.
+type ToolChanges struct {
+	// Added are back as the corpus has them, removed since the server connected.
+	Added []string `json:"added"`
+	// Removed are gone, until they are added or the server connects anew.
+	Removed []string `json:"removed"`
+	// Edited have another description, until they are edited or removed or the
+	// server connects anew.
+	Edited []Description `json:"edited"`
+}
+
+// IDs are the ids of all these tools.
+func (c *ToolChanges) IDs() []string {
+	ids := slices.Concat(c.Added, c.Removed)
+	for _, e := range c.Edited {
+		ids = append(ids, e.Tool)
+	}
+	return ids
+}
+
+// Description is the new description of a tool.
+type Description struct {
+	Tool        string `json:"tool"`
+	Description string `json:"description"`
+}
+
+// ConfigChange names the fixed toolsets that are switched on, which were off, and
+// those that are switched off, which were on; at least one.
+type ConfigChange struct {
+	Enable  []string `json:"enable"`
+	Disable []string `json:"disable"`
 }
 
 // Turn is one intent as it is uttered in a session.
@@ -196,6 +282,12 @@ func (s *Session) check() error {
 	if err := checkNames("servers", s.Servers); err != nil {
 		return err
 	}
+	return s.checkEvents()
+}
+
+// checkEvents checks each event, and that the events before it allow it.
+func (s *Session) checkEvents() error {
+	var st *state
 	now := int64(0)
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -204,6 +296,15 @@ func (s *Session) check() error {
 		}
 		now = e.AtMS
 		if err := e.check(); err != nil {
+			return below(element("events", i), err)
+		}
+		if e.Kind == KindTurn {
+			continue
+		}
+		if st == nil {
+			st = newState(s)
+		}
+		if err := st.apply(e); err != nil {
 			return below(element("events", i), err)
 		}
 	}
@@ -242,23 +343,119 @@ func checkNames(path string, names []string) error {
 }
 
 func (e *Event) check() error {
-	if err := e.Kind.check(); err != nil {
-		return below("kind", err)
+	if err := e.Kind.checkDetails(e.has); err != nil {
+		return err
 	}
-	if e.Turn == nil {
-		return fault("turn", "an event of kind turn says what is asked", "missing")
+	switch e.Kind {
+	case KindTurn:
+		return below("turn", e.Turn.check())
+	case KindToolsChanged:
+		if err := e.Tools.check(); err != nil {
+			return below("tools", err)
+		}
+	case KindConfig:
+		return below("config", e.Config.check())
 	}
-	return below("turn", e.Turn.check())
+	if err := checkText("server", e.Server); err != nil {
+		return err
+	}
+	return checkText("probe", e.Probe)
+}
+
+// has reports whether a field that only some kinds have is filled.
+func (e *Event) has(detail string) bool {
+	switch detail {
+	case "turn":
+		return e.Turn != nil
+	case "server":
+		return e.Server != ""
+	case "tools":
+		return e.Tools != nil
+	case "probe":
+		return e.Probe != ""
+	default:
+		return e.Config != nil
+	}
 }
 
 // check refuses events that this version does not know: to pass over them would
 // replay another session than the file holds.
 func (k Kind) check() error {
-	if slices.Contains(kinds, string(k)) {
+	if k.details() != nil {
 		return nil
 	}
-	return fault("", "this program knows events of kind "+strings.Join(kinds, ", ")+"; a newer one may know more",
+	return fault("", "this program knows events of kind "+strings.Join(kindNames(), ", ")+"; a newer one may know more",
 		"unknown kind of event %s", shown(string(k)))
+}
+
+// checkDetails checks that an event has the fields of its kind and no others.
+func (k Kind) checkDetails(has func(detail string) bool) error {
+	if err := k.check(); err != nil {
+		return below("kind", err)
+	}
+	details := k.details()
+	for _, m := range eventFields {
+		switch {
+		case !m.optional: // every kind has it
+		case slices.Contains(details, m.name) == has(m.name):
+		case has(m.name):
+			return fault(m.name, "leave it out, or give the event the kind that was meant", "an event of kind %s has no such field", k)
+		default:
+			return fault(m.name, fmt.Sprintf("an event of kind %s has the fields at_ms, kind, %s", k, strings.Join(details, ", ")), "missing or empty")
+		}
+	}
+	return nil
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+func (c *ToolChanges) check() error {
+	if len(c.Added)+len(c.Removed)+len(c.Edited) == 0 {
+		return fault("", "name at least one tool, or leave the event out", "nothing changes")
+	}
+	if err := checkNames("added", c.Added); err != nil {
+		return err
+	}
+	if err := checkNames("removed", c.Removed); err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(c.Edited)+len(c.Removed))
+	for _, tool := range c.Removed {
+		seen[tool] = true
+	}
+	for i, edit := range c.Edited {
+		path := element("edited", i)
+		switch {
+		case edit.Tool == "":
+			return fault(path+".tool", "name it, or leave it out", "empty")
+		case seen[edit.Tool]:
+			return fault(path+".tool", "keep one of the two", "%s is listed twice", shown(edit.Tool))
+		}
+		seen[edit.Tool] = true
+		if err := checkText(path+".tool", edit.Tool); err != nil {
+			return err
+		}
+		if err := checkText(path+".description", edit.Description); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ConfigChange) check() error {
+	if len(c.Enable)+len(c.Disable) == 0 {
+		return fault("", "name at least one toolset, or leave the event out", "nothing is switched")
+	}
+	if err := checkNames("enable", c.Enable); err != nil {
+		return err
+	}
+	return checkNames("disable", c.Disable)
 }
 
 func (t *Turn) check() error {

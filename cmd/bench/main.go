@@ -22,8 +22,9 @@ func run(ctx context.Context, env cli.Env) int {
 	root.Long = "Measure what it costs, and what it saves, to keep an agent's tools out of its requests until it\n" +
 		"asks for them. Without a verb, bench is bench run.\n\n" +
 		"Exit status: 0 success; 1 vectors differ; 2 usage or configuration; 3 input that is incomplete,\n" +
-		"unreadable or empty, or output that cannot be written; 130 interrupted (what is finished is kept)."
-	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench conformance vectors/bridge-july.jsonl"
-	root.AddCommand(runCommand(env), conformanceCommand(env))
+		"unreadable or empty, or output that cannot be written; 4 runs that do not belong together;\n" +
+		"130 interrupted (what is finished is kept)."
+	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench discover tools"
+	root.AddCommand(runCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
 }

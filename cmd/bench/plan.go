@@ -12,6 +12,7 @@ import (
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/internal/provenance"
+	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/replay"
 	"github.com/toolgauge/toolgauge/reports"
 	"github.com/toolgauge/toolgauge/sessions"
@@ -24,6 +25,7 @@ const workersMax = 1024
 type plan struct {
 	corpus   *corpus.Corpus
 	arms     []replay.Arm
+	weights  metrics.Weights
 	sessions iter.Seq2[*sessions.Session, error]
 	count    int64 // 0: not known beforehand
 	draw     any   // how the sessions are drawn; nil for those of a file
@@ -36,13 +38,13 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 	if f.workers < 1 || f.workers > workersMax {
 		return nil, cli.Usage(fmt.Errorf("--workers %d: not a number of workers\nhint: give 1 to %d", f.workers, workersMax))
 	}
-	if f.out == "" {
-		return nil, cli.Usage(errors.New("--out: no folder named\nhint: name one, or leave the flag out"))
+	if err := checkOut(f.out); err != nil {
+		return nil, err
 	}
 	p := &plan{}
 	var err error
-	if p.arms, err = replay.SelectArms(f.arms); err != nil {
-		return nil, cli.Usage(fmt.Errorf("--arms: %w", err))
+	if err := p.chooseArms(f); err != nil {
+		return nil, err
 	}
 	if p.corpus, err = loadCorpus(f.corpus, f.distributions); err != nil {
 		return nil, err
@@ -57,15 +59,46 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"sessions": f.sessions, "arms": armsOf(p.arms), "corpus": f.corpus, "distribution": f.distribution,
-		"distributions": f.distributions, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json,
+		"sessions": f.sessions, "arms": armsOf(p.arms), "weights": p.weights, "corpus": f.corpus, "distribution": f.distribution,
+		"distributions": f.distributions, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
 	}}
 	p.manifest.Config = map[string]any{
-		"arms": p.arms, "draw": p.draw, "sessions": p.count, "system_prompt": replay.DefaultSystemPrompt,
+		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": replay.DefaultSystemPrompt,
 	}
 	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256}
 	p.manifest.StartedAt = env.Now().UTC()
 	return p, nil
+}
+
+// chooseArms takes default arms by name, or those of a file, and the weights of
+// tokens.
+func (p *plan) chooseArms(f runFlags) (err error) {
+	if len(f.arms) == 1 && isArmsFile(f.arms[0]) {
+		var notes []string
+		if p.arms, notes, err = replay.LoadArms(f.arms[0]); err != nil {
+			return cli.Usage(err)
+		}
+		p.notes = append(p.notes, notes...)
+	} else if p.arms, err = replay.SelectArms(replay.DefaultArms(), f.arms); err != nil {
+		return cli.Usage(fmt.Errorf("--arms: %w", err))
+	}
+	if p.weights, err = metrics.ParseWeights(f.weights); err != nil {
+		return cli.Usage(fmt.Errorf("--weights: %w", err))
+	}
+	return nil
+}
+
+func checkOut(folder string) error {
+	if folder == "" {
+		return cli.Usage(errors.New("--out: no folder named\nhint: name one, or leave the flag out"))
+	}
+	return nil
+}
+
+// isArmsFile tells a file of arms from the name of a default arm.
+func isArmsFile(text string) bool {
+	extension := filepath.Ext(text)
+	return extension == ".yaml" || extension == ".yml" || strings.ContainsRune(text, filepath.Separator)
 }
 
 // armsOf names arms as --arms does.
@@ -120,6 +153,8 @@ func (p *plan) read(f runFlags) error {
 		return cli.Usage(fmt.Errorf(drawnAlready, "--distribution"))
 	case f.seedGiven:
 		return cli.Usage(fmt.Errorf(drawnAlready, "--seed"))
+	case f.eventsGiven:
+		return cli.Usage(fmt.Errorf(drawnAlready, "--events"))
 	}
 	p.sessions = sessions.Read(f.sessions)
 	for first, err := range p.sessions {
@@ -128,6 +163,9 @@ func (p *plan) read(f runFlags) error {
 		}
 		p.manifest.Seed = first.Seed // a file comes of one draw, unless somebody joined several
 		break
+	}
+	if err := p.takeShardOfFile(f.shard); err != nil {
+		return err
 	}
 	var err error
 	p.manifest.SessionsSHA256, err = provenance.FileSHA256(f.sessions)
@@ -145,6 +183,9 @@ func (p *plan) drawn(f runFlags) error {
 		return cli.Usage(err)
 	}
 	options := sessions.Options{Seed: f.seed}
+	if options.EventShare, err = sessions.ParseEventShare("--events", f.events); err != nil {
+		return cli.Usage(err)
+	}
 	if f.distribution != "" {
 		if options.Mix, err = sessions.ParseMix("--distribution", f.distribution); err != nil {
 			return cli.Usage(err)
@@ -157,7 +198,11 @@ func (p *plan) drawn(f runFlags) error {
 	if f.corpus != "" || f.distribution != "" { // of the default draw they are known
 		p.notes = append(p.notes, drawer.Notes()...)
 	}
-	p.sessions, p.count = drawer.Sessions(rows), rows.Count
+	played, err := p.rowsToDraw(f.shard, rows)
+	if err != nil {
+		return err
+	}
+	p.sessions, p.count = drawer.Sessions(played), rows.Count
 	p.draw = map[string]any{"options": drawer.Options(), "first": rows.First, "count": rows.Count}
 	p.manifest.Seed = f.seed
 	return nil

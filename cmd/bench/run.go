@@ -18,14 +18,19 @@ import (
 type runFlags struct {
 	sessions      string
 	arms          []string
+	weights       string
 	corpus        string
 	distribution  string
 	distributions string
+	events        string
 	seed          uint64
 	seedGiven     bool
+	eventsGiven   bool
 	workers       int
 	out           string
 	json          bool
+	shard         string
+	merge         bool
 }
 
 func runCommand(env cli.Env) *cobra.Command {
@@ -37,25 +42,39 @@ func runCommand(env cli.Env) *cobra.Command {
 			"print what it saves and costs, and write a folder with Parquet tables, a summary and a manifest.",
 		Example: "  bench run\n" +
 			"  bench run --corpus tools-list.json --sessions 2000\n" +
-			"  bench run --sessions sessions.parquet --arms eager,july-listing --json",
-		Args: cli.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			f.seedGiven = c.Flags().Changed("seed")
+			"  bench run --sessions sessions.parquet --arms eager,july-listing --json\n" +
+			"  bench run --sessions 100000 --shard 2/4\n" +
+			"  bench run --merge shards/*",
+		Args: func(c *cobra.Command, words []string) error {
+			if f.merge {
+				return nil
+			}
+			return cli.NoArguments(c, words)
+		},
+		RunE: func(c *cobra.Command, words []string) error {
+			if f.merge {
+				return mergeRuns(c.Context(), env, f, c.Flags(), words)
+			}
+			f.seedGiven, f.eventsGiven = c.Flags().Changed("seed"), c.Flags().Changed("events")
 			return runBench(c.Context(), env, f)
 		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.sessions, "sessions", "1000", "draw `N` sessions, or rows A-B of the draw, or read a file of sessions")
-	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the arms `NAME,...`")
+	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
+	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
+	flags.StringVar(&f.events, "events", "0.25", "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of every draw")
 	flags.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "replay `N` sessions at once; changes no result")
 	flags.Lookup("workers").DefValue = "one per CPU"
 	flags.StringVarP(&f.out, "out", "o", "runs", "make the run folder in `FOLDER`")
 	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
+	flags.StringVar(&f.shard, "shard", "", "play only the shard `i/N` of the sessions, i from 1; --merge joins all N")
+	flags.BoolVar(&f.merge, "merge", false, "make one run of the shards in the folders given as arguments")
 	return c
 }
 
@@ -80,9 +99,9 @@ func runBench(ctx context.Context, env cli.Env, f runFlags) error {
 	cli.NewNotes(env, "bench").Print(p.notes)
 
 	figures := metrics.NewAccumulator()
-	counts := reports.Counts{Attempted: p.count}
-	bar := cli.NewProgress(env, p.count, "sessions")
-	err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms}, p.sessions, f.workers, func(o metrics.Observations) error {
+	counts := reports.Counts{Attempted: p.attempted()}
+	bar := cli.NewProgress(env, p.attempted(), "sessions")
+	err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights}, p.sessions, f.workers, func(o metrics.Observations) error {
 		if err := figures.Add(o); err != nil {
 			return err
 		}

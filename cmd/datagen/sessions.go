@@ -18,6 +18,7 @@ type sessionsFlags struct {
 	rows         string
 	out          string
 	distribution string
+	events       string
 	seed         uint64
 	json         bool
 }
@@ -35,9 +36,9 @@ func sessionsCommand(env cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "Draw sessions and write them to a file",
-		Long: "Draw sessions: a distribution, the toolsets and servers that it gives, a context length, and turns\n" +
-			"with their labelled tools. A session depends on the corpus, the seed and its row alone, so any rows\n" +
-			"can be drawn by themselves.",
+		Long: "Draw sessions: a distribution, the toolsets and servers that it gives, a context length, turns with\n" +
+			"their labelled tools, and events: servers come and go, probes fail, tools and settings change. A\n" +
+			"session depends on the corpus, the seed and its row alone, so any rows can be drawn by themselves.",
 		Example: "  datagen sessions --rows 10000 -o sessions.parquet\n" +
 			"  datagen sessions --rows 500-599 --distribution few=1,ten=1 -o part.jsonl",
 		Args: cli.NoArguments,
@@ -50,6 +51,7 @@ func sessionsCommand(env cli.Env) *cobra.Command {
 	flags.StringVarP(&f.rows, "rows", "n", "1000", "draw `N` sessions, or rows A-B of the draw")
 	flags.StringVarP(&f.out, "out", "o", "sessions.parquet", "write `FILE`, .parquet or .jsonl")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
+	flags.StringVar(&f.events, "events", "0.25", "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of every draw")
 	f.from.add(c)
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
@@ -72,6 +74,9 @@ func drawSessions(ctx context.Context, env cli.Env, f sessionsFlags) error {
 		if options.Mix, err = sessions.ParseMix("--distribution", f.distribution); err != nil {
 			return cli.Usage(err)
 		}
+	}
+	if options.EventShare, err = sessions.ParseEventShare("--events", f.events); err != nil {
+		return cli.Usage(err)
 	}
 	c, err := f.from.load()
 	if err != nil {

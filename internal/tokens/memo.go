@@ -27,6 +27,9 @@ func NewMemo(c *Counter) *Memo {
 	return &Memo{counter: c, measures: make(map[string]int), bytesMax: memoBytesMax}
 }
 
+// Counter returns the counter whose measures are remembered.
+func (m *Memo) Counter() *Counter { return m.counter }
+
 // Measure returns Counter.Measure of text, remembered.
 func (m *Memo) Measure(text string) int {
 	if m.counter.bpe == nil {

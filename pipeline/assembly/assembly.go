@@ -38,6 +38,10 @@ type Options struct {
 	Bridge   *bridge.Bridge     // required
 	// Rewrites holds the rewrite rules by tool name.
 	Rewrites map[string]Rewrite
+	// Usable is another assembler of the same registry, resolver and rewrites with
+	// the default memo, if there is one: what does not depend on the bridge is then
+	// taken from it instead of being made again. It serves the default memo only.
+	Usable *Assembler
 	// Memo chooses how long assemblies are kept; the zero value is the default.
 	Memo MemoMode
 	// Shared keeps per-tool work between assemblers; nil gives a fresh one.
@@ -53,6 +57,7 @@ type Assembler struct {
 	bridge   *bridge.Bridge
 	rewrites map[string]Rewrite
 	shared   *Shared
+	source   *Assembler
 	memo     memo
 	log      *slog.Logger
 	last     *Assembled
@@ -62,7 +67,7 @@ type Assembler struct {
 func New(o Options) *Assembler {
 	a := &Assembler{
 		registry: o.Registry, resolver: o.Resolver, bridge: o.Bridge,
-		rewrites: o.Rewrites, shared: o.Shared, log: o.Log,
+		rewrites: o.Rewrites, shared: o.Shared, source: o.Usable, log: o.Log,
 		memo: memo{mode: o.Memo},
 	}
 	if a.shared == nil {
@@ -170,6 +175,11 @@ func (a *Assembler) usable(r Request) *Assembled {
 	if !r.SkipBridge && a.memo.mode == MemoTTL {
 		r.SkipBridge = true
 		base := *a.Assemble(r)
+		return &base
+	}
+	if a.source != nil && a.memo.mode == MemoTTL {
+		base := *a.source.Assemble(r)
+		base.split = nil // of another bridge
 		return &base
 	}
 	reading := a.registry.Definitions(a.Names(r))

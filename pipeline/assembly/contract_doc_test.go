@@ -11,7 +11,7 @@ import (
 // rooms says where the tests that docs/contract-tests.md names live.
 var rooms = map[string]string{
 	"registry": "../registry", "toolset": "../toolset", "search": "../search", "bridge": "../bridge",
-	"assembly": ".", "distributions": "../../distributions",
+	"assembly": ".", "distributions": "../../distributions", "discovery": "../discovery", "python": "../discovery/python",
 }
 
 // TestContractTestsExist: the table of behaviours names no test that is gone.

@@ -44,7 +44,8 @@ type HookEvent struct {
 }
 
 // Hooks lets others watch and stop calls. Nil hooks are not called. Searches
-// and descriptions are answered inline and fire none.
+// and descriptions are answered inline: they fire none in July, and Post alone
+// in September.
 type Hooks struct {
 	// Pre may stop a call by returning a reason.
 	Pre func(HookEvent) (blockReason string)
@@ -69,7 +70,10 @@ type Session struct {
 	Assembler  *Assembler
 	Request    Request
 	Dispatcher Dispatcher
-	Hooks      Hooks
+	// Loop answers the tools whose state the agent itself holds; nil means that a
+	// call of one is an error.
+	Loop  Dispatcher
+	Hooks Hooks
 
 	// scope answers while the definitions and settings that it was made from
 	// stand.
@@ -83,8 +87,13 @@ type Outcome struct {
 	Result registry.Result
 	// Tool is the real tool that was dispatched; empty if none was.
 	Tool string
-	// Matches are the tools that a search found, best first.
+	// Matches are the tools that a search found, each once, best first; those of
+	// several queries in the order of the queries.
 	Matches []bridge.Match
+	// Described names the tools whose schema the result puts in front of the
+	// model: those of a description, and that of a call that was sent back with
+	// the schema.
+	Described []string
 	// Refusal is set where the bridge sent the call back.
 	Refusal *bridge.CallError
 }
@@ -99,20 +108,36 @@ func (s *Session) Call(ctx context.Context, c ToolCall) Outcome {
 	if !bridge.IsBridgeTool(c.Name) {
 		return s.callTool(ctx, c)
 	}
-	scope := s.Scope()
-	switch c.Name {
-	case bridge.SearchTool:
-		result, matches := scope.ToolSearch(fields)
-		return Outcome{Result: result, Matches: matches}
-	case bridge.DescribeTool:
-		return Outcome{Result: scope.ToolDescribe(fields)}
+	if c.Name != bridge.CallTool {
+		return s.answer(c, fields)
 	}
-	call, refusal := scope.ToolCall(fields)
+	call, refusal := s.Scope().ToolCall(fields)
 	if refusal != nil {
-		return Outcome{Result: refusal.Result(), Refusal: refusal}
+		o := Outcome{Result: refusal.Result(), Refusal: refusal}
+		if refusal.Described != "" {
+			o.Described = []string{refusal.Described}
+		}
+		return o
 	}
 	c.Name, c.Arguments = call.Name, call.Arguments
 	return s.callTool(ctx, c)
+}
+
+// answer answers a search or a description inline.
+func (s *Session) answer(c ToolCall, fields []rawjson.Field) Outcome {
+	var o Outcome
+	if c.Name == bridge.SearchTool {
+		o.Result, o.Matches = s.Scope().ToolSearch(fields)
+	} else {
+		o.Result, o.Described = s.Scope().ToolDescribe(fields)
+	}
+	if s.Assembler.bridge.PostsAnswers() {
+		s.post(HookEvent{
+			CallID: c.ID, SessionID: s.ID, Tool: c.Name, Arguments: c.Arguments,
+			Result: o.Result, Status: statusOf(o.Result),
+		})
+	}
+	return o
 }
 
 // Scope returns what the session can reach through the bridge now.
@@ -121,7 +146,11 @@ func (s *Session) Scope() *bridge.Scope {
 	request.SkipBridge = true
 	now := s.Assembler.Assemble(request)
 	if s.scopeFrom != now || s.scopeConfig != request.Config {
-		s.scope = s.Assembler.bridge.Scope(now.Usable, request.Config)
+		split := now.split
+		if split == nil { // the bridge has failed, and holds nothing
+			split = &bridge.Split{Visible: now.Usable}
+		}
+		s.scope = split.Scope(s.Assembler.bridge, request.Config)
 		s.scopeFrom, s.scopeConfig = now, request.Config
 	}
 	return s.scope
@@ -129,7 +158,11 @@ func (s *Session) Scope() *bridge.Scope {
 
 // callTool runs hooks and dispatches one real tool.
 func (s *Session) callTool(ctx context.Context, c ToolCall) Outcome {
+	dispatcher := s.Dispatcher
 	if slices.Contains(agentLoopTools[:], c.Name) {
+		dispatcher = s.Loop
+	}
+	if dispatcher == nil {
 		return Outcome{Result: registry.ErrorResult(c.Name + " must be handled by the agent itself")}
 	}
 	event := HookEvent{CallID: c.ID, SessionID: s.ID, Tool: c.Name, Arguments: s.prepare(c)}
@@ -142,17 +175,21 @@ func (s *Session) callTool(ctx context.Context, c ToolCall) Outcome {
 	}
 	clock := s.Assembler.registry.Clock()
 	start := clock.Now()
-	event.Result = s.Dispatcher.Dispatch(ctx, c.Name, event.Arguments)
+	event.Result = dispatcher.Dispatch(ctx, c.Name, event.Arguments)
 	event.DurationMS = max(0, clock.Now().Sub(start).Nanoseconds()/int64(time.Millisecond))
-	event.Status = StatusOK
-	if event.Result.Failed {
-		event.Status = StatusError
-	}
+	event.Status = statusOf(event.Result)
 	if s.Hooks.Transform != nil {
 		event.Result = s.Hooks.Transform(event)
 	}
 	s.post(event)
 	return Outcome{Result: event.Result, Tool: c.Name}
+}
+
+func statusOf(r registry.Result) Status {
+	if r.Failed {
+		return StatusError
+	}
+	return StatusOK
 }
 
 func (s *Session) post(event HookEvent) {
@@ -175,5 +212,5 @@ func (s *Session) prepare(c ToolCall) json.RawMessage {
 			clean = shown
 		}
 	}
-	return clean.renamed.restore(a.shared.typesOf(clean.definition).Coerce(c.Arguments))
+	return clean.renamed.restore(a.bridge.Coerce(clean.definition, c.Arguments))
 }

@@ -111,11 +111,24 @@ func (s *stage) define(t testing.TB, toolset, name, description, properties stri
 
 func newBridge(t testing.TB, r *toolset.Resolver, tools *registry.Registry) *bridge.Bridge {
 	t.Helper()
-	retriever, err := search.New("bm25")
+	return newBridgeOf(t, bridge.July, r, tools)
+}
+
+// newBridgeOf makes a variant's bridge, with the settings that it has by itself.
+func newBridgeOf(t testing.TB, variant bridge.Variant, r *toolset.Resolver, tools *registry.Registry) *bridge.Bridge {
+	t.Helper()
+	name := "bm25"
+	if variant == bridge.September {
+		name = "bm25-gated"
+	}
+	retriever, err := search.New(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bridge.New(bridge.Options{Core: r.Table().IsCore, Catalog: tools, Retriever: retriever})
+	return bridge.New(bridge.Options{
+		Variant: variant, Defer: variant.DefaultConfig().DeferNames(r.Table().Defer()),
+		Core: r.Table().IsCore, Catalog: tools, Retriever: retriever,
+	})
 }
 
 // assembler makes an assembler; change may be nil.
@@ -139,6 +152,14 @@ func memoMode(m assembly.MemoMode) func(*assembly.Options) {
 func (s *stage) session(t testing.TB, r assembly.Request) *assembly.Session {
 	t.Helper()
 	return &assembly.Session{ID: "session-1", Assembler: s.assembler(t, nil), Request: r, Dispatcher: s.registry}
+}
+
+// sessionOf makes a session whose bridge is of a variant.
+func (s *stage) sessionOf(t testing.TB, variant bridge.Variant, r assembly.Request) *assembly.Session {
+	t.Helper()
+	r.Config = variant.DefaultConfig()
+	a := s.assembler(t, func(o *assembly.Options) { o.Bridge = newBridgeOf(t, variant, s.resolver, s.registry) })
+	return &assembly.Session{ID: "session-1", Assembler: a, Request: r, Dispatcher: s.registry}
 }
 
 func request(enabled ...string) assembly.Request {

@@ -276,3 +276,26 @@ func TestMemoNeverShows(t *testing.T) {
 		}
 	})
 }
+
+// TestUsableOfAnother: an assembler that takes the usable definitions from another
+// one gives what it would give alone, at every time.
+func TestUsableOfAnother(t *testing.T) {
+	s := newStage(t).builtins(t)
+	s.guarded(t, "guarded", "docker")
+	s.define(t, "mcp-github", "create_issue", "Open an issue.", ``)
+	september := func(o *assembly.Options) { o.Bridge = newBridgeOf(t, bridge.September, s.resolver, s.registry) }
+	first := s.assembler(t, nil)
+	alone := s.assembler(t, september)
+	with := s.assembler(t, func(o *assembly.Options) { september(o); o.Usable = first })
+	for i, change := range []func(){
+		func() {}, func() { s.probe("docker").up = false }, func() { s.clock.Advance(2 * time.Minute) },
+		func() { s.define(t, "mcp-github", "close_issue", "Close an issue.", ``) },
+	} {
+		change()
+		first.Assemble(request("file", "mcp-github", "set"))
+		want, got := alone.Assemble(request("file", "mcp-github", "set")), with.Assemble(request("file", "mcp-github", "set"))
+		if bytesOf(got) != bytesOf(want) || namesOf(got.Usable) != namesOf(want.Usable) || namesOf(got.Deferred) != namesOf(want.Deferred) {
+			t.Errorf("after change %d: surface %q, alone %q", i, namesOf(got.Definitions), namesOf(want.Definitions))
+		}
+	}
+}

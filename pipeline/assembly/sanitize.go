@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
-	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
@@ -23,7 +22,6 @@ const sharedMax = 1 << 18
 // definitions that are made anew at each assembly are interned by their JSON.
 type Shared struct {
 	clean    map[*registry.Definition]sanitized
-	types    map[*registry.Definition]*bridge.Types
 	interned map[string]*registry.Definition
 }
 
@@ -31,7 +29,6 @@ type Shared struct {
 func NewShared() *Shared {
 	return &Shared{
 		clean:    make(map[*registry.Definition]sanitized),
-		types:    make(map[*registry.Definition]*bridge.Types),
 		interned: make(map[string]*registry.Definition),
 	}
 }
@@ -76,19 +73,6 @@ func (s *Shared) sanitized(d *registry.Definition, log *slog.Logger) sanitized {
 	}
 	s.clean[d] = clean
 	return clean
-}
-
-// typesOf returns what coercion knows of a definition's schema.
-func (s *Shared) typesOf(d *registry.Definition) *bridge.Types {
-	if types, ok := s.types[d]; ok {
-		return types
-	}
-	types := bridge.ReadTypes(d.Parameters)
-	if len(s.types) >= sharedMax {
-		clear(s.types)
-	}
-	s.types[d] = types
-	return types
 }
 
 // renaming maps sanitized property names back, level by level. Nil means that

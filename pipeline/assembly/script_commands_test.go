@@ -96,7 +96,7 @@ func (p *player) toolsets(_, input []string) (string, error) {
 		}
 		sets = append(sets, toolset.Toolset{Name: name, Tools: strings.Fields(tools), Includes: strings.Fields(includes)})
 	}
-	table, err := toolset.NewTable(core, nil, sets)
+	table, err := toolset.NewTable(toolset.Lists{Core: core}, sets)
 	if err != nil {
 		return fault(err), nil
 	}

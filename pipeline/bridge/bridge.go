@@ -1,12 +1,16 @@
 // Package bridge keeps deferred tools off the table and within reach.
 //
-// Given the definitions that a session may use, it splits them into the core,
-// which always stays visible, and the deferrable rest (tools of MCP servers and
-// plugins). If any tool is deferrable it replaces all of them with three tools
+// Given the definitions that a session may use, it splits them into those that
+// stay visible, the core first of all, and the deferrable rest: tools of MCP
+// servers and plugins, and in September core tools of a list too. If any tool is deferrable it replaces all of them with three tools
 // of its own: tool_search finds a tool, tool_describe returns its schema,
 // tool_call runs it. A listing of the deferred tools, cut to a budget, goes into
 // tool_search's description, because a model that cannot see what it lacks
 // makes do with the wrong tool or says that it cannot help.
+//
+// It comes in two variants, July and September. All that tells them apart stands
+// in one set of rules, which a Bridge takes when it is made: it is of one variant
+// and has one defer list.
 //
 // The steps: ParseConfig reads the settings and clamps them; Bridge.Assemble
 // splits, lists and returns the surface; Bridge.Scope answers the three tools
@@ -40,6 +44,12 @@ type Catalog interface {
 
 // Options sets up a Bridge.
 type Options struct {
+	// Variant is whose behaviour the bridge has; the zero value is July.
+	Variant Variant
+	// Defer names core tools that are deferrable all the same, and tools of
+	// toolsets that stay visible otherwise: Config.DeferNames composes it. July
+	// defers no core tool whatever it names.
+	Defer []string
 	// Core reports whether a tool never defers. Required.
 	Core func(name string) bool
 	// Catalog knows the registered tools. Required.
@@ -53,34 +63,61 @@ type Options struct {
 // Bridge classifies, lists and answers. It is not safe for concurrent use: a
 // replay worker owns its bridge, as it owns its memo.
 type Bridge struct {
+	rules     rules
+	deferred  map[string]bool // by the defer list
 	core      func(string) bool
 	catalog   Catalog
 	retriever search.Retriever
 	memo      *Memo
+	kept      *variantMemo // the memo's, for this variant
 }
 
 // New returns a bridge.
 func New(o Options) *Bridge {
-	b := &Bridge{core: o.Core, catalog: o.Catalog, retriever: o.Retriever, memo: o.Memo}
+	b := &Bridge{rules: o.Variant.rules(), core: o.Core, catalog: o.Catalog, retriever: o.Retriever, memo: o.Memo}
+	if b.rules.defers && len(o.Defer) > 0 {
+		b.deferred = make(map[string]bool, len(o.Defer))
+		for _, name := range o.Defer {
+			b.deferred[name] = true
+		}
+	}
 	if b.memo == nil {
 		b.memo = NewMemo()
 	}
+	b.kept = b.memo.variant(o.Variant)
 	return b
 }
+
+// PostsAnswers reports whether hooks hear of calls that the bridge answers
+// itself: searches and descriptions.
+func (b *Bridge) PostsAnswers() bool { return b.rules.postsAnswers }
 
 // memoMax bounds each map of a Memo; a full map is emptied.
 const memoMax = 1 << 18
 
-// Memo keeps what depends on one tool's content alone: its listing line and its
-// term statistics. Definitions are immutable, so a pointer stands for content.
-// It serves one retriever and one goroutine at a time.
+// Memo keeps what depends on one tool's content alone: its listing line, its
+// term statistics, what its schema says of arguments. Definitions are immutable,
+// so a pointer stands for content. It serves one retriever, bridges of any
+// variant, and one goroutine at a time.
 type Memo struct {
-	lines map[*registry.Definition]listingLine
-	terms map[*registry.Definition]*search.Terms
+	terms map[*registry.Definition]analysed
 	last  struct {
 		terms []*search.Terms
 		index search.Index
 	}
+	variants map[Variant]*variantMemo
+}
+
+// analysed is a tool's term statistics under the label that it had.
+type analysed struct {
+	terms *search.Terms
+	label string
+}
+
+// variantMemo is what differs between variants.
+type variantMemo struct {
+	lines   map[*registry.Definition]listingLine
+	schemas map[*registry.Definition]*argumentSchema
 	// tools are the last descriptions of tool_search, newest first.
 	tools []searchTool
 	own   ownTools
@@ -88,44 +125,68 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{
-		lines: make(map[*registry.Definition]listingLine),
-		terms: make(map[*registry.Definition]*search.Terms),
+	return &Memo{terms: make(map[*registry.Definition]analysed), variants: make(map[Variant]*variantMemo)}
+}
+
+func (m *Memo) variant(v Variant) *variantMemo {
+	if v == "" {
+		v = July
 	}
+	kept := m.variants[v]
+	if kept == nil {
+		kept = &variantMemo{
+			lines:   make(map[*registry.Definition]listingLine),
+			schemas: make(map[*registry.Definition]*argumentSchema),
+		}
+		m.variants[v] = kept
+	}
+	return kept
 }
 
 func (b *Bridge) line(t *registry.Definition) listingLine {
-	line, ok := b.memo.lines[t]
+	line, ok := b.kept.lines[t]
 	if !ok {
-		line = newListingLine(t)
-		if len(b.memo.lines) >= memoMax {
-			clear(b.memo.lines)
+		line = newListingLine(t, b.rules.shortDescription)
+		if len(b.kept.lines) >= memoMax {
+			clear(b.kept.lines)
 		}
-		b.memo.lines[t] = line
+		b.kept.lines[t] = line
 	}
 	return line
 }
 
-func (b *Bridge) terms(t *registry.Definition) *search.Terms {
-	terms, ok := b.memo.terms[t]
-	if !ok {
-		terms = b.retriever.Analyze(&search.Doc{Name: t.Name, Description: t.Description, Parameters: t.Properties})
+func (b *Bridge) terms(t *registry.Definition, label string) *search.Terms {
+	known, ok := b.memo.terms[t]
+	if !ok || known.label != label {
+		known = analysed{label: label, terms: b.retriever.Analyze(&search.Doc{
+			Name: t.Name, Description: t.Description, Parameters: t.Properties, Source: label,
+		})}
 		if len(b.memo.terms) >= memoMax {
 			clear(b.memo.terms)
 		}
-		b.memo.terms[t] = terms
+		b.memo.terms[t] = known
 	}
-	return terms
+	return known.terms
 }
 
 // Deferrable reports whether a tool may be deferred: it is registered, not on
-// the core list, and not one of the bridge's own.
+// the core list, and not one of the bridge's own. In September the defer list
+// adds core tools, and tools of the toolsets desktop_ui, project and setup may
+// not unless it names them.
 func (b *Bridge) Deferrable(name string) bool {
-	if IsBridgeTool(name) || b.core(name) {
-		return false
+	_, ok := b.deferrable(name)
+	return ok && !IsBridgeTool(name)
+}
+
+// deferrable is Deferrable for a name that is not the bridge's own, with the
+// toolset that holds the tool.
+func (b *Bridge) deferrable(name string) (toolset string, ok bool) {
+	named := b.deferred[name]
+	if !named && b.core(name) {
+		return "", false
 	}
-	_, registered := b.catalog.Toolset(name)
-	return registered
+	toolset, registered := b.catalog.Toolset(name)
+	return toolset, registered && (named || !slices.Contains(b.rules.visibleToolsets, toolset))
 }
 
 // Classify splits definitions into visible and deferrable ones, each in the
@@ -144,22 +205,23 @@ type Split struct {
 	all []*registry.Definition
 	// labels are the source labels of Deferrable.
 	labels []string
-	groups []group // of Deferrable, once a listing needed them
-	tokens int     // estimated, of Deferrable
+	tokens int // estimated, of Deferrable
+	// groups, byName and index are of Deferrable, once something needed them.
+	groups []group
+	byName map[string]*registry.Definition
+	index  search.Index
 }
 
 // Split classifies definitions; see Classify.
 func (b *Bridge) Split(definitions []*registry.Definition) *Split {
 	s := &Split{all: withoutBridgeTools(definitions), Deferrable: make([]*registry.Definition, 0, len(definitions))}
 	for _, d := range s.all {
-		if !b.core(d.Name) {
-			if toolset, registered := b.catalog.Toolset(d.Name); registered {
-				s.Deferrable = append(s.Deferrable, d)
-				s.labels = append(s.labels, label(toolset))
-				continue
-			}
+		if toolset, ok := b.deferrable(d.Name); ok {
+			s.Deferrable = append(s.Deferrable, d)
+			s.labels = append(s.labels, label(toolset))
+		} else {
+			s.Visible = append(s.Visible, d)
 		}
-		s.Visible = append(s.Visible, d)
 	}
 	s.Visible, s.Deferrable = slices.Clip(s.Visible), slices.Clip(s.Deferrable)
 	s.tokens = Estimate(s.Deferrable)
@@ -183,6 +245,8 @@ type Surface struct {
 	DeferrableTokens int
 	// BudgetTokens is the listing's budget in estimated tokens.
 	BudgetTokens int
+
+	split *Split
 }
 
 // Assemble turns the usable definitions of a session into its surface.
@@ -194,6 +258,7 @@ func (b *Bridge) Assemble(definitions []*registry.Definition, c Config, contextL
 // AssembleSplit is Assemble for definitions that are classified already.
 func (b *Bridge) AssembleSplit(split *Split, c Config, contextLength int) (*Surface, error) {
 	s := &Surface{
+		split:            split,
 		Listing:          Listing{Form: FormNone},
 		DeferrableCount:  len(split.Deferrable),
 		DeferrableTokens: split.tokens,

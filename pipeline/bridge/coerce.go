@@ -17,26 +17,33 @@ type Types struct {
 	allowed    []string
 	properties map[string]*Types
 	items      *Types
+	// blank: blank text stands for an empty object.
+	blank bool
 }
 
 // ReadTypes reads the types from a schema once, for calls to come. Parts of the
 // schema that cannot be read say nothing.
-func ReadTypes(schema json.RawMessage) *Types {
+func (v Variant) ReadTypes(schema json.RawMessage) *Types {
+	return readTypes(schema, v.rules().blankObjects)
+}
+
+func readTypes(schema json.RawMessage, blankObjects bool) *Types {
 	members, err := rawjson.Object(schema)
 	if err != nil {
 		return nil
 	}
 	t := &Types{allowed: schemaTypes(members)}
+	t.blank = blankObjects && slices.Contains(t.allowed, "object") && !requires(members)
 	if raw, ok := rawjson.Get(members, "properties"); ok {
 		if properties, err := rawjson.Object(raw); err == nil {
 			t.properties = make(map[string]*Types, len(properties))
 			for _, p := range properties {
-				t.properties[p.Key] = ReadTypes(p.Value)
+				t.properties[p.Key] = readTypes(p.Value, blankObjects)
 			}
 		}
 	}
 	if items, ok := rawjson.Get(members, "items"); ok {
-		t.items = ReadTypes(items)
+		t.items = readTypes(items, blankObjects)
 	}
 	return t
 }
@@ -46,7 +53,8 @@ func ReadTypes(schema json.RawMessage) *Types {
 // text for an array or an object, one value for an array of them, "null" where
 // null is allowed, and the same inside nested objects and arrays. Whatever cannot
 // be repaired stays as it is; inf and nan stay text, since JSON has no such
-// numbers.
+// numbers. In September blank text stands for an object, if that requires no
+// members.
 func (t *Types) Coerce(object json.RawMessage) json.RawMessage {
 	if t == nil || len(t.properties) == 0 {
 		return object
@@ -72,7 +80,7 @@ func (t *Types) value(value json.RawMessage) json.RawMessage {
 	}
 	kind := rawjson.Kind(value)
 	if kind == "string" && !slices.Contains(t.allowed, "string") {
-		value = coerceText(value, t.allowed)
+		value = t.text(value)
 		kind = rawjson.Kind(value)
 	}
 	switch {
@@ -117,20 +125,29 @@ func isOf(value json.RawMessage, kind string, types []string) bool {
 	return err == nil && f == math.Trunc(f)
 }
 
-// coerceText turns a JSON string into the first of the wanted types that its
-// text is a value of.
-func coerceText(value json.RawMessage, types []string) json.RawMessage {
+// text turns a JSON string into the first of the allowed types that its text is
+// a value of.
+func (t *Types) text(value json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
 		return value
 	}
 	text = strings.TrimFunc(text, isSpace)
-	for _, t := range types {
-		if v := textAs(text, t); v != nil {
+	if t.blank && text == "" {
+		return json.RawMessage("{}")
+	}
+	for _, allowed := range t.allowed {
+		if v := textAs(text, allowed); v != nil {
 			return v
 		}
 	}
 	return value
+}
+
+// requires reports whether an object schema has required members.
+func requires(members []rawjson.Field) bool {
+	raw, ok := rawjson.Get(members, "required")
+	return ok && string(raw) != "[]"
 }
 
 func textAs(text, wanted string) json.RawMessage {

@@ -134,5 +134,5 @@ func FuzzCoerce(f *testing.F) {
 
 // coerce repairs arguments by a schema that is read for this one call.
 func coerce(arguments, schema json.RawMessage) json.RawMessage {
-	return bridge.ReadTypes(schema).Coerce(arguments)
+	return bridge.July.ReadTypes(schema).Coerce(arguments)
 }

@@ -24,10 +24,13 @@ const (
 
 // Ranges and defaults of the settings.
 const (
-	defaultThresholdPct     = 5.0
-	defaultSearchLimit      = 5
-	defaultMaxSearchLimit   = 20
-	defaultListingMaxTokens = 20_000
+	defaultThresholdPct = 5.0
+	defaultSearchLimit  = 5
+
+	julyMaxSearchLimit        = 20
+	julyListingMaxTokens      = 20_000
+	septemberMaxSearchLimit   = 25
+	septemberListingMaxTokens = 4000
 
 	maxSearchLimitMax   = 50
 	listingMaxTokensMin = 200
@@ -38,7 +41,8 @@ const (
 	unknownContextTokens = 10_000
 )
 
-// Config holds the six tool_search settings, always within their ranges.
+// Config holds the tool_search settings, always within their ranges. Two
+// configurations are the same if == says so.
 type Config struct {
 	// Enabled: off passes every tool through; auto and on mean the same.
 	Enabled Switch `json:"enabled" yaml:"enabled"`
@@ -53,18 +57,33 @@ type Config struct {
 	Listing Switch `json:"listing" yaml:"listing"`
 	// ListingMaxTokens caps the listing's budget, 200..60,000 estimated tokens.
 	ListingMaxTokens int `json:"listing_max_tokens" yaml:"listing_max_tokens"`
+	// Defer is September's list of core tools that defer, in place of the
+	// toolset table's. It says so to whoever makes the bridge (see DeferNames);
+	// the bridge itself goes by its Options.
+	Defer DeferList `json:"defer,omitempty" yaml:"defer,omitempty"`
 }
 
+// DefaultConfig returns July's settings of an agent that configures nothing.
+func DefaultConfig() Config { return July.DefaultConfig() }
+
 // DefaultConfig returns the settings of an agent that configures nothing.
-func DefaultConfig() Config {
+func (v Variant) DefaultConfig() Config { return v.rules().config }
+
+func julyConfig() Config {
 	return Config{
 		Enabled:            Auto,
 		ThresholdPct:       defaultThresholdPct,
 		SearchDefaultLimit: defaultSearchLimit,
-		MaxSearchLimit:     defaultMaxSearchLimit,
+		MaxSearchLimit:     julyMaxSearchLimit,
 		Listing:            Auto,
-		ListingMaxTokens:   defaultListingMaxTokens,
+		ListingMaxTokens:   julyListingMaxTokens,
 	}
+}
+
+func septemberConfig() Config {
+	c := julyConfig()
+	c.MaxSearchLimit, c.ListingMaxTokens = septemberMaxSearchLimit, septemberListingMaxTokens
+	return c
 }
 
 // errOverflow is what the reference's integer and float conversions raise for
@@ -74,15 +93,19 @@ var errOverflow = errors.New("number too large")
 // errNotNumber marks a value that no number can be read from.
 var errNotNumber = errors.New("not a number")
 
+// ParseConfig reads settings as July does; see Variant.ParseConfig.
+func ParseConfig(raw any) (Config, []string) { return July.ParseConfig(raw) }
+
 // ParseConfig reads raw tool_search settings as a user may have written them
 // and never fails: a typo must not stop an agent. Values out of range are
-// clamped, unreadable ones replaced by the default. raw is a decoded JSON or
-// YAML value: a map, a boolean (false turns the bridge off; true is the old way
-// to write the defaults), or anything else, which means the defaults. Numbers
-// may be json.Number, any Go number, or text. The second result says, one
-// sentence a setting, what was not taken as written.
-func ParseConfig(raw any) (Config, []string) {
-	c := DefaultConfig()
+// clamped, unreadable ones replaced by the variant's default. raw is a decoded
+// JSON or YAML value: a map, a boolean (false turns the bridge off; true is the
+// old way to write the defaults), or anything else, which means the defaults.
+// Numbers may be json.Number, any Go number, or text. July knows no `defer`.
+// The second result says, one sentence a setting, what was not taken as written.
+func (v Variant) ParseConfig(raw any) (Config, []string) {
+	rules := v.rules()
+	c := rules.config
 	settings, ok := raw.(map[string]any)
 	if !ok {
 		if raw == false {
@@ -97,12 +120,15 @@ func ParseConfig(raw any) (Config, []string) {
 	p := parser{settings: settings}
 	c.Enabled = p.tristate("enabled")
 	c.ThresholdPct = p.percent("threshold_pct")
-	c.MaxSearchLimit = p.integer("max_search_limit", defaultMaxSearchLimit, 1, maxSearchLimitMax)
-	c.SearchDefaultLimit = p.integer("search_default_limit", defaultSearchLimit, 1, c.MaxSearchLimit)
+	c.MaxSearchLimit = p.integer("max_search_limit", c.MaxSearchLimit, 1, maxSearchLimitMax)
+	c.SearchDefaultLimit = p.integer("search_default_limit", c.SearchDefaultLimit, 1, c.MaxSearchLimit)
 	c.Listing = p.tristate("listing")
-	c.ListingMaxTokens = p.integer("listing_max_tokens", defaultListingMaxTokens, listingMaxTokensMin, listingMaxTokensMax)
+	c.ListingMaxTokens = p.integer("listing_max_tokens", c.ListingMaxTokens, listingMaxTokensMin, listingMaxTokensMax)
+	if rules.defers {
+		c.Defer = p.names("defer")
+	}
 	if p.overflow != "" {
-		return DefaultConfig(), []string{fmt.Sprintf("%s: number too large; defaults used for every setting", p.overflow)}
+		return rules.config, []string{fmt.Sprintf("%s: number too large; defaults used for every setting", p.overflow)}
 	}
 	return c, p.notes
 }
@@ -133,6 +159,32 @@ func (p *parser) tristate(key string) Switch {
 		p.note(key, raw, Auto)
 		return Auto
 	}
+}
+
+// names reads a list of tool names; white space around them and blank ones are
+// no part of it.
+func (p *parser) names(key string) DeferList {
+	raw, ok := p.settings[key]
+	if !ok || raw == nil {
+		return ""
+	}
+	elements, ok := raw.([]any)
+	if !ok {
+		p.note(key, raw, "the default list")
+		return ""
+	}
+	names := []string{}
+	for _, e := range elements {
+		name, ok := e.(string)
+		if !ok {
+			p.notes = append(p.notes, fmt.Sprintf("%s: %v is no tool name; left out", key, e))
+			continue
+		}
+		if name = pyStrip(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return NewDeferList(names)
 }
 
 func (p *parser) percent(key string) float64 {

@@ -99,6 +99,7 @@ func FuzzParseConfig(f *testing.F) {
 	for _, seed := range []string{
 		`null`, `true`, `{"enabled":"maybe","threshold_pct":1e400,"max_search_limit":-1e999}`, `{"threshold_pct":"Infinity","search_default_limit":"٣"}`,
 		`{"listing":[],"listing_max_tokens":{"a":1},"max_search_limit":"1__2"}`, `{"threshold_pct":-0.0,"enabled":-0}`, `[{}]`,
+		`{"defer":["a"," ",7,"a"]}`, `{"defer":"a"}`,
 	} {
 		f.Add(seed)
 	}
@@ -109,31 +110,37 @@ func FuzzParseConfig(f *testing.F) {
 		if d.Decode(&raw) != nil {
 			return
 		}
-		c, _ := bridge.ParseConfig(raw)
-		for _, s := range []bridge.Switch{c.Enabled, c.Listing} {
-			if s != bridge.Auto && s != bridge.On && s != bridge.Off {
-				t.Fatalf("switch at %q", s)
-			}
-		}
-		if !(c.ThresholdPct >= 0 && c.ThresholdPct <= 100) || c.MaxSearchLimit < 1 || c.MaxSearchLimit > 50 ||
-			c.SearchDefaultLimit < 1 || c.SearchDefaultLimit > c.MaxSearchLimit || c.ListingMaxTokens < 200 || c.ListingMaxTokens > 60_000 {
-			t.Fatalf("out of range: %+v", c)
-		}
-		if b := c.Budget(math.MaxInt); b < 0 || b > c.ListingMaxTokens {
-			t.Fatalf("budget %d", b)
-		}
-		written, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again map[string]any
-		if err := json.Unmarshal(written, &again); err != nil {
-			t.Fatal(err)
-		}
-		if back, notes := bridge.ParseConfig(again); back != c || len(notes) > 0 {
-			t.Fatalf("%+v came back as %+v with %q", c, back, notes)
+		for _, v := range bridge.Variants() {
+			checkSettings(t, v, raw)
 		}
 	})
+}
+
+func checkSettings(t *testing.T, v bridge.Variant, raw any) {
+	c, _ := v.ParseConfig(raw)
+	for _, s := range []bridge.Switch{c.Enabled, c.Listing} {
+		if s != bridge.Auto && s != bridge.On && s != bridge.Off {
+			t.Fatalf("switch at %q", s)
+		}
+	}
+	if !(c.ThresholdPct >= 0 && c.ThresholdPct <= 100) || c.MaxSearchLimit < 1 || c.MaxSearchLimit > 50 ||
+		c.SearchDefaultLimit < 1 || c.SearchDefaultLimit > c.MaxSearchLimit || c.ListingMaxTokens < 200 || c.ListingMaxTokens > 60_000 {
+		t.Fatalf("out of range: %+v", c)
+	}
+	if b := c.Budget(math.MaxInt); b < 0 || b > c.ListingMaxTokens {
+		t.Fatalf("budget %d", b)
+	}
+	written, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again map[string]any
+	if err := json.Unmarshal(written, &again); err != nil {
+		t.Fatal(err)
+	}
+	if back, notes := v.ParseConfig(again); back != c || len(notes) > 0 {
+		t.Fatalf("%+v came back as %+v with %q", c, back, notes)
+	}
 }
 
 func TestBudget(t *testing.T) {

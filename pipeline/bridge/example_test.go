@@ -92,6 +92,6 @@ func ExampleParseConfig() {
 
 func ExampleTypes_Coerce() {
 	schema := json.RawMessage(`{"properties":{"limit":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}},"note":{"type":"string"}}}`)
-	fmt.Println(string(bridge.ReadTypes(schema).Coerce(json.RawMessage(`{"limit":"1e3","tags":"urgent","note":"42"}`))))
+	fmt.Println(string(bridge.July.ReadTypes(schema).Coerce(json.RawMessage(`{"limit":"1e3","tags":"urgent","note":"42"}`))))
 	// Output: {"limit":1000,"tags":["urgent"],"note":"42"}
 }

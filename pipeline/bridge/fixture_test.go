@@ -38,17 +38,26 @@ func isCore(name string) bool {
 // desk is a bridge with the tools that it knows.
 type desk struct {
 	*bridge.Bridge
+	variant bridge.Variant
 	catalog catalog
 }
 
-func newDesk(t testing.TB) *desk {
+// newDesk has a bridge as it was in July.
+func newDesk(t testing.TB) *desk { return newDeskOf(t, bridge.July) }
+
+// newDeskOf has a bridge of a variant that defers some core tools.
+func newDeskOf(t testing.TB, variant bridge.Variant, deferred ...string) *desk {
 	t.Helper()
-	retriever, err := search.New("bm25")
+	name := "bm25"
+	if variant == bridge.September {
+		name = "bm25-gated"
+	}
+	retriever, err := search.New(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{catalog: catalog{}}
-	d.Bridge = bridge.New(bridge.Options{Core: isCore, Catalog: d.catalog, Retriever: retriever})
+	d := &desk{variant: variant, catalog: catalog{}}
+	d.Bridge = bridge.New(bridge.Options{Variant: variant, Defer: deferred, Core: isCore, Catalog: d.catalog, Retriever: retriever})
 	for _, name := range coreTools {
 		d.catalog[name] = name
 	}
@@ -76,6 +85,29 @@ func (d *desk) define(t testing.TB, toolset, name, description string, parameter
 		d.catalog[name] = toolset
 	}
 	return definition
+}
+
+// schema makes a tool with a schema of its own.
+func (d *desk) schema(t testing.TB, toolset, name, schema string) *registry.Definition {
+	t.Helper()
+	definition, err := registry.Define(name, "Does as it is told.", json.RawMessage(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.catalog[name] = toolset
+	return definition
+}
+
+// session is what a session of these tools can reach, with the default settings.
+func (d *desk) session(tools ...*registry.Definition) *bridge.Scope {
+	return d.Scope(tools, d.variant.DefaultConfig())
+}
+
+// eachVariant runs a test once for each variant.
+func eachVariant(t *testing.T, test func(*testing.T, bridge.Variant)) {
+	for _, v := range bridge.Variants() {
+		t.Run(string(v), func(t *testing.T) { test(t, v) })
+	}
 }
 
 // four is the small catalog that retrieval is tried on.

@@ -234,26 +234,49 @@ type listingLine struct {
 	runes int
 }
 
-func newListingLine(t *registry.Definition) listingLine {
+func newListingLine(t *registry.Definition, shortDescription func(string) string) listingLine {
 	text := "- " + t.Name
-	if short := ShortDescription(t.Description); short != "" {
+	if short := shortDescription(t.Description); short != "" {
 		text += ": " + short
 	}
 	return listingLine{text: text, runes: utf8.RuneCountInString(text)}
 }
 
-// ShortDescription is a description as a listing shows it: white space folded,
-// cut behind the first sentence mark (of which only a full stop is kept), and
-// if still longer than 60 code points, cut back to a word and closed with an
-// ellipsis, 61 code points at most.
-func ShortDescription(description string) string {
-	text := strings.Join(strings.FieldsFunc(description, isSpace), " ")
+// firstSentence is July's short description.
+func firstSentence(description string) string {
+	text := foldSpace(description)
 	if i := strings.IndexAny(text, ".!?"); i >= 0 {
 		if text[i] == '.' {
 			i++
 		}
 		text = text[:i]
 	}
+	return cutToWord(text)
+}
+
+// wholeSentence is September's short description.
+func wholeSentence(description string) string {
+	text := foldSpace(description)
+	for i := range len(text) {
+		switch end := text[:i+1]; {
+		case text[i] != '.' && text[i] != '!' && text[i] != '?':
+		case i+1 < len(text) && text[i+1] != ' ':
+		case strings.HasSuffix(end, "e.g."), strings.HasSuffix(end, "i.e."), strings.HasSuffix(end, "etc."):
+		default:
+			return cutToWord(end)
+		}
+	}
+	return cutToWord(text)
+}
+
+// foldSpace turns each run of white space into one space and removes it at the
+// ends.
+func foldSpace(text string) string {
+	return strings.Join(strings.FieldsFunc(text, isSpace), " ")
+}
+
+// cutToWord cuts a text that is too long for a listing.
+func cutToWord(text string) string {
 	if utf8.RuneCountInString(text) <= shortDescriptionMax {
 		return text
 	}

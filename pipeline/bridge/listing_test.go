@@ -43,7 +43,7 @@ func TestShortDescription(t *testing.T) {
 		{"code points, not bytes", strings.Repeat("工", 61), strings.Repeat("工", 60) + "…"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := bridge.ShortDescription(row.in)
+			got := bridge.July.ShortDescription(row.in)
 			if got != row.want {
 				t.Errorf("%q, want %q", got, row.want)
 			}

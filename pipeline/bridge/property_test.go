@@ -34,9 +34,11 @@ var formOrder = []bridge.Form{bridge.FormNone, bridge.FormGroups, bridge.FormMix
 
 // TestLargerBudgetNeverShowsLess: neither in form nor in names, and no listing
 // is ever over its budget.
-func TestLargerBudgetNeverShowsLess(t *testing.T) {
+func TestLargerBudgetNeverShowsLess(t *testing.T) { eachVariant(t, largerBudgetNeverShowsLess) }
+
+func largerBudgetNeverShowsLess(t *testing.T, variant bridge.Variant) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := newDesk(t)
+		d := newDeskOf(t, variant)
 		tools := drawTools(t, rt, d, 25)
 		least, shown := 0, map[string]bool{}
 		for budget := 0; budget < 400; budget += rapid.IntRange(1, 30).Draw(rt, "step") {
@@ -77,9 +79,11 @@ func namesTool(text, name string) bool {
 }
 
 // TestOrderNeverShows: the listing is a function of the set of tools.
-func TestOrderNeverShows(t *testing.T) {
+func TestOrderNeverShows(t *testing.T) { eachVariant(t, orderNeverShows) }
+
+func orderNeverShows(t *testing.T, variant bridge.Variant) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := newDesk(t)
+		d := newDeskOf(t, variant)
 		tools := drawTools(t, rt, d, 25)
 		shuffled := slices.Clone(tools)
 		if len(tools) > 0 {
@@ -131,9 +135,11 @@ func TestHitsShareATerm(t *testing.T) {
 
 // TestOutOfScopeStaysOut: what a session was not given is not found, described
 // or called, whatever is asked.
-func TestOutOfScopeStaysOut(t *testing.T) {
+func TestOutOfScopeStaysOut(t *testing.T) { eachVariant(t, outOfScopeStaysOut) }
+
+func outOfScopeStaysOut(t *testing.T, variant bridge.Variant) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := newDesk(t)
+		d := newDeskOf(t, variant)
 		all := drawTools(t, rt, d, 15)
 		var given []*registry.Definition
 		for _, tool := range all {
@@ -147,16 +153,18 @@ func TestOutOfScopeStaysOut(t *testing.T) {
 		}
 		for _, tool := range all {
 			in := slices.Contains(given, tool)
-			_, matches := scope.ToolSearch(arguments("query", tool.Name+" "+tool.Description))
+			_, matches := scope.ToolSearch(fields(t, string(variant.SearchArguments(tool.Name+" "+tool.Description))))
 			for _, m := range matches {
 				if !slices.Contains(given, m.Tool) {
 					rt.Fatalf("a search finds %s", m.Tool.Name)
 				}
 			}
-			if described := !scope.ToolDescribe(arguments("name", tool.Name)).Failed; described != in {
-				rt.Fatalf("%s: in scope %t, described %t", tool.Name, in, described)
+			_, described := scope.ToolDescribe(fields(t, string(variant.DescribeArguments([]string{tool.Name})[0])))
+			if slices.Contains(described, tool.Name) != in {
+				rt.Fatalf("%s: in scope %t, described %q", tool.Name, in, described)
 			}
-			if _, refusal := scope.ToolCall(arguments("name", tool.Name)); (refusal == nil) != in || scope.Has(tool.Name) != in {
+			call := fields(t, string(variant.CallArguments(tool.Name, json.RawMessage("{}"))))
+			if _, refusal := scope.ToolCall(call); (refusal == nil) != in || scope.Has(tool.Name) != in {
 				rt.Fatalf("%s: in scope %t, refusal %v", tool.Name, in, refusal)
 			}
 		}

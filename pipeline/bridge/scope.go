@@ -20,9 +20,9 @@ const matchDescriptionMax = 400
 type Scope struct {
 	bridge *Bridge
 	config Config
+	split  *Split
 	tools  []*registry.Definition
 	byName map[string]*registry.Definition
-	index  search.Index
 }
 
 // Scope makes a scope of the definitions that a session may use, before the
@@ -31,19 +31,24 @@ func (b *Bridge) Scope(definitions []*registry.Definition, c Config) *Scope {
 	return b.Split(definitions).Scope(b, c)
 }
 
-// Scope makes the scope of classified definitions.
-func (s *Split) Scope(b *Bridge, c Config) *Scope { return b.scope(s.Deferrable, c) }
-
-func (b *Bridge) scope(deferrable []*registry.Definition, c Config) *Scope {
-	s := &Scope{bridge: b, config: c, tools: deferrable, byName: make(map[string]*registry.Definition, len(deferrable))}
-	for _, t := range deferrable {
-		s.byName[t.Name] = t
+// Scope makes the scope of definitions that the same bridge has classified.
+func (s *Split) Scope(b *Bridge, c Config) *Scope {
+	if s.byName == nil {
+		s.byName = make(map[string]*registry.Definition, len(s.Deferrable))
+		for _, t := range s.Deferrable {
+			s.byName[t.Name] = t
+		}
 	}
-	return s
+	return &Scope{bridge: b, config: c, split: s, tools: s.Deferrable, byName: s.byName}
 }
 
 // Scope makes the scope of a surface: its deferred tools.
-func (s *Surface) Scope(b *Bridge, c Config) *Scope { return b.scope(s.Deferred, c) }
+func (s *Surface) Scope(b *Bridge, c Config) *Scope {
+	if s.split == nil || !s.Activated {
+		return (&Split{Visible: s.Definitions}).Scope(b, c)
+	}
+	return s.split.Scope(b, c)
+}
 
 // Len is the number of tools in scope.
 func (s *Scope) Len() int { return len(s.tools) }
@@ -57,19 +62,19 @@ func (s *Scope) Has(name string) bool { return s.byName[name] != nil }
 // Index returns the search index over the tools in scope. Its work is kept
 // while the same tools are asked for in the same order.
 func (s *Scope) Index() search.Index {
-	if s.index != nil {
-		return s.index
+	if s.split.index != nil {
+		return s.split.index
 	}
 	terms := make([]*search.Terms, len(s.tools))
 	for i, t := range s.tools {
-		terms[i] = s.bridge.terms(t)
+		terms[i] = s.bridge.terms(t, s.split.labels[i])
 	}
 	last := &s.bridge.memo.last
 	if last.index == nil || !slices.Equal(last.terms, terms) {
 		last.terms, last.index = terms, s.bridge.retriever.Index(terms)
 	}
-	s.index = last.index
-	return s.index
+	s.split.index = last.index
+	return last.index
 }
 
 // Match is one tool that a search found.
@@ -95,6 +100,8 @@ type CallError struct {
 	Message string
 	// Extra follows the message in the result object.
 	Extra []rawjson.Field
+	// Described is the tool whose schema Extra hands back; empty if none is.
+	Described string
 }
 
 // Error returns the message.
@@ -109,6 +116,7 @@ type ErrorClass string
 // The classes, in the order in which a tool_call is checked.
 const (
 	ClassQueryMissing     ErrorClass = "query_missing"
+	ClassTooMany          ErrorClass = "too_many"
 	ClassNameMissing      ErrorClass = "name_missing"
 	ClassBridgeRecursion  ErrorClass = "bridge_recursion"
 	ClassArgumentsNotJSON ErrorClass = "arguments_not_json"
@@ -116,11 +124,25 @@ const (
 	ClassNotDeferrable    ErrorClass = "not_deferrable"
 	ClassNotInScope       ErrorClass = "not_in_scope"
 	ClassMissingRequired  ErrorClass = "missing_required"
+	// ClassInvalidArguments is any other way not to fit the schema.
+	ClassInvalidArguments ErrorClass = "invalid_arguments"
 )
 
-// ToolSearch answers a tool_search call: {"query", "total_available",
-// "matches": [{"name", "source", "source_name", "description"}]}.
+// ToolSearch answers a tool_search call, and returns the tools that it found,
+// each once, in the order of the result.
+//
+// July takes {"query", "limit"?} and answers {"query", "total_available",
+// "matches": [{"name", "source", "source_name", "description"}]}, descriptions
+// of at most 400 code points. September takes {"queries", "limit"?}, the limit
+// being each query's, and answers {"queries", "total_available", "results":
+// [{"query", "matches": [name]}], "tools": {name: {"source", "source_name",
+// "description", "required"}}}; a result without matches has
+// "available_sources": [{"name", "tool_count"}] and a "hint".
 func (s *Scope) ToolSearch(args []rawjson.Field) (registry.Result, []Match) {
+	return s.bridge.rules.search(s, args)
+}
+
+func (s *Scope) searchOne(args []rawjson.Field) (registry.Result, []Match) {
 	query := textArg(args, "query")
 	if query == "" {
 		err := &CallError{Class: ClassQueryMissing, Message: "query is required"}
@@ -160,23 +182,37 @@ func (s *Scope) limit(args []rawjson.Field) int {
 	return min(max(n, 1), s.config.MaxSearchLimit)
 }
 
-// ToolDescribe answers a tool_describe call: {"name", "description",
-// "parameters"} of one tool in scope.
-func (s *Scope) ToolDescribe(args []rawjson.Field) registry.Result {
+// ToolDescribe answers a tool_describe call, and returns the names of the tools
+// whose schema the result holds.
+//
+// July takes {"name"} and answers {"name", "description", "parameters"} of one
+// tool in scope. September takes {"names"} and answers {"tools": [{"name",
+// "description", "parameters"}]}, with "not_found": [name] and a "hint" if some
+// are not in scope, and "errors": {name: message} for those that the model sees
+// without the bridge.
+func (s *Scope) ToolDescribe(args []rawjson.Field) (registry.Result, []string) {
+	return s.bridge.rules.describe(s, args)
+}
+
+func (s *Scope) describeOne(args []rawjson.Field) (registry.Result, []string) {
 	name := textArg(args, "name")
 	if err := s.check(name); err != nil {
-		return err.Result()
+		return err.Result(), nil
 	}
-	t := s.byName[name]
+	return registry.Result{Text: string(describe(s.byName[name]))}, []string{name}
+}
+
+// describe is all of a tool that a model needs to call it.
+func describe(t *registry.Definition) json.RawMessage {
 	parameters := t.Parameters
 	if parameters == nil {
 		parameters = json.RawMessage("{}")
 	}
-	return registry.Result{Text: string(rawjson.AppendObject(nil, []rawjson.Field{
+	return rawjson.AppendObject(nil, []rawjson.Field{
 		{Key: "name", Value: rawjson.String(t.Name)},
 		{Key: "description", Value: rawjson.String(t.Description)},
 		{Key: "parameters", Value: parameters},
-	}))}
+	})
 }
 
 // check finds out whether a named tool can be reached through the bridge.
@@ -185,7 +221,7 @@ func (s *Scope) check(name string) *CallError {
 	case name == "":
 		return &CallError{Class: ClassNameMissing, Message: "name is required"}
 	case !s.bridge.Deferrable(name):
-		return notDeferrable(name)
+		return s.bridge.rules.notDeferrable(s, name)
 	case !s.Has(name):
 		return notInScope(name)
 	default:
@@ -208,9 +244,16 @@ type Call struct {
 }
 
 // Unwrap reads a tool_call's arguments and returns the call of the real tool,
-// not yet checked against the session's scope. Arguments may be an object, its
-// JSON text, or nothing; blank text counts as nothing.
-func (b *Bridge) Unwrap(args []rawjson.Field) (Call, *CallError) {
+// not yet checked against a session. Arguments may be an object, its JSON text,
+// or nothing; blank text counts as nothing. July takes {"name", "arguments"};
+// September takes that as well, or "calls" with one such entry.
+func (b *Bridge) Unwrap(args []rawjson.Field) (Call, *CallError) { return b.unwrap(nil, args) }
+
+func (b *Bridge) unwrap(s *Scope, args []rawjson.Field) (Call, *CallError) {
+	args, err := b.rules.call(args)
+	if err != nil {
+		return Call{}, err
+	}
 	name := textArg(args, "name")
 	if name == "" {
 		return Call{}, &CallError{Class: ClassNameMissing, Message: "name is required: the exact name of the tool to run"}
@@ -224,7 +267,7 @@ func (b *Bridge) Unwrap(args []rawjson.Field) (Call, *CallError) {
 		return Call{}, err
 	}
 	if !b.Deferrable(name) {
-		return Call{}, notDeferrable(name)
+		return Call{}, b.rules.notDeferrable(s, name)
 	}
 	return Call{Name: name, Arguments: arguments}, nil
 }
@@ -257,21 +300,32 @@ func notJSON(err error) *CallError {
 	return &CallError{Class: ClassArgumentsNotJSON, Message: "arguments is not valid JSON: " + err.Error()}
 }
 
-// ToolCall resolves a tool_call within the session: unwrapped, in scope, and no
-// required argument missing. The call it returns is to be dispatched under the
-// tool's own name, so that whoever guards calls sees the real tool.
+// ToolCall resolves a tool_call within the session: unwrapped, in scope, and with
+// arguments that the variant lets pass. The arguments that it returns are as the
+// model gave them, not repaired. The call is to be dispatched under the tool's
+// own name, so that whoever guards calls sees the real tool.
 func (s *Scope) ToolCall(args []rawjson.Field) (Call, *CallError) {
-	call, err := s.bridge.Unwrap(args)
+	call, err := s.bridge.unwrap(s, args)
 	if err != nil {
 		return Call{}, err
 	}
 	if !s.Has(call.Name) {
 		return Call{}, notInScope(call.Name)
 	}
-	if err := MissingRequired(s.byName[call.Name], call.Arguments); err != nil {
+	if err := s.bridge.CheckArguments(s.byName[call.Name], call.Arguments); err != nil {
 		return Call{}, err
 	}
 	return call, nil
+}
+
+// CheckArguments finds what keeps a call with these arguments from being
+// dispatched: in July a required one that is missing (see MissingRequired), in
+// September whatever breaks the tool's JSON Schema, once the arguments are
+// repaired as Coerce does. The refusal hands the schema back. What cannot be
+// judged passes: an unknown tool (nil), a schema that is malformed or refers to
+// another document.
+func (b *Bridge) CheckArguments(t *registry.Definition, arguments json.RawMessage) *CallError {
+	return b.rules.checkArguments(b, t, arguments)
 }
 
 // MissingRequired checks a call made without the schema in sight: it names the
@@ -296,8 +350,9 @@ func MissingRequired(t *registry.Definition, arguments json.RawMessage) *CallErr
 		return nil
 	}
 	return &CallError{
-		Class:   ClassMissingRequired,
-		Message: "'" + t.Name + "' was not invoked: missing required arguments " + strings.Join(missing, ", "),
+		Class:     ClassMissingRequired,
+		Message:   "'" + t.Name + "' was not invoked: missing required arguments " + strings.Join(missing, ", "),
+		Described: t.Name,
 		Extra: []rawjson.Field{
 			{Key: "parameters", Value: t.Parameters},
 			{Key: "hint", Value: rawjson.String("Repeat the call with every required argument; `parameters` is the schema.")},
@@ -305,11 +360,16 @@ func MissingRequired(t *registry.Definition, arguments json.RawMessage) *CallErr
 	}
 }
 
-// textArg reads a text argument, white space at its ends removed. Other scalar
-// values are taken as their JSON text, as a lenient caller would.
+// textArg reads a text argument.
 func textArg(args []rawjson.Field, key string) string {
-	raw, ok := rawjson.Get(args, key)
-	if !ok || rawjson.Kind(raw) == "null" {
+	raw, _ := rawjson.Get(args, key)
+	return text(raw)
+}
+
+// text reads a text, white space at its ends removed; null and nothing are
+// empty. Other values are taken as their JSON text, as a lenient caller would.
+func text(raw json.RawMessage) string {
+	if kind := rawjson.Kind(raw); kind == "nothing" || kind == "null" {
 		return ""
 	}
 	text, ok := rawjson.Text(raw)

@@ -151,7 +151,7 @@ func TestToolDescribe(t *testing.T) {
 		{`{"name":" create_issue "}`, `{"name":"create_issue","description":"Open an issue.","parameters":{"type":"object","properties":{"title":{"type":"string"},"body":{"type":"string"}},"required":["title"]}}`},
 		{`{"name":"bare"}`, `{"name":"bare","description":"No parameters.","parameters":{}}`},
 	} {
-		if got := scope.ToolDescribe(fields(t, row.args)); got.Text != row.want || got.Failed {
+		if got, described := scope.ToolDescribe(fields(t, row.args)); got.Text != row.want || got.Failed || len(described) != 1 {
 			t.Errorf("%s: %s\nwant %s", row.args, got.Text, row.want)
 		}
 	}
@@ -163,7 +163,8 @@ func TestToolDescribe(t *testing.T) {
 		{`{"name":"unknown_xxx"}`, "not a tool that is loaded on demand"},
 		{`{"name":"elsewhere"}`, "not currently available"},
 	} {
-		if got := errorOf(t, scope.ToolDescribe(fields(t, row.args))); !strings.Contains(got, row.word) {
+		result, described := scope.ToolDescribe(fields(t, row.args))
+		if got := errorOf(t, result); len(described) > 0 || !strings.Contains(got, row.word) {
 			t.Errorf("%s: error %q, want one that says %q", row.args, got, row.word)
 		}
 	}
@@ -349,7 +350,8 @@ func FuzzBridgeCalls(f *testing.F) {
 		if refusal == nil && (call.Name != "inside" || rawjson.Kind(call.Arguments) != "object" || !json.Valid(call.Arguments)) {
 			t.Fatalf("call %+v", call)
 		}
-		results := []registry.Result{search, scope.ToolDescribe(args)}
+		description, _ := scope.ToolDescribe(args)
+		results := []registry.Result{search, description}
 		if refusal != nil {
 			results = append(results, refusal.Result())
 		}

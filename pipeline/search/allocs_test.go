@@ -12,10 +12,13 @@ import (
 // TestSearchAllocates at most the result, small catalog or large. (The race detector empties pools at random, so these counts
 // hold without it alone.)
 func TestSearchAllocates(t *testing.T) {
-	for _, size := range []int{50, 1500} {
+	for _, row := range []struct {
+		name string
+		docs int
+	}{{"bm25", 50}, {"bm25", 1500}, {"bm25-gated", 50}, {"bm25-gated", 1500}} {
 		shape := zipfcorpus.Standard()
-		shape.Docs, shape.Queries = size, 50
-		x, queries := zipfIndex(t, shape)
+		shape.Docs, shape.Queries = row.docs, 50
+		x, queries := zipfIndex(t, row.name, shape)
 		buffer := make([]search.Hit, 0, 5)
 		next := 0
 		query := func() string { next++; return queries[next%len(queries)] }
@@ -23,10 +26,10 @@ func TestSearchAllocates(t *testing.T) {
 			x.Search(buffer[:0], query(), 5)
 		}
 		if got := testing.AllocsPerRun(200, func() { x.Search(buffer[:0], query(), 5) }); got > 0 {
-			t.Errorf("%d docs: %v allocations into a buffer with room, want 0", size, got)
+			t.Errorf("%s, %d docs: %v allocations into a buffer with room, want 0", row.name, row.docs, got)
 		}
 		if got := testing.AllocsPerRun(200, func() { x.Search(nil, query(), 5) }); got > 1 {
-			t.Errorf("%d docs: %v allocations into no buffer, want at most 1", size, got)
+			t.Errorf("%s, %d docs: %v allocations into no buffer, want at most 1", row.name, row.docs, got)
 		}
 	}
 }

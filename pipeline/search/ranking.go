@@ -7,6 +7,14 @@ func better(a, b Hit) bool {
 	return a.Score > b.Score || (a.Score == b.Score && a.Doc < b.Doc)
 }
 
+// compareHits orders hits, the better one first.
+func compareHits(a, b Hit) int {
+	if better(a, b) {
+		return -1
+	}
+	return 1 // never equal: a doc occurs once
+}
+
 // appendBest appends the limit best of the given docs to dst, best first. The limit must be at least 1. While it looks
 // for them, the tail of dst serves as a heap with the worst hit on top.
 func appendBest(dst []Hit, docs []uint32, scores []float64, limit int) []Hit {
@@ -32,12 +40,7 @@ func appendBest(dst []Hit, docs []uint32, scores []float64, limit int) []Hit {
 			}
 		}
 	}
-	slices.SortFunc(best, func(a, b Hit) int {
-		if better(a, b) {
-			return -1
-		}
-		return 1 // never equal: a doc occurs once
-	})
+	slices.SortFunc(best, compareHits)
 	return dst
 }
 

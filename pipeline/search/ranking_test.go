@@ -63,30 +63,40 @@ func rankOf(docs []search.Doc, hits []search.Hit, target string) int {
 
 // ranking shows the hits of a query with the target between asterisks, and what each token adds to each.
 func ranking(x search.Index, docs []search.Doc, q rankedQuery, hits []search.Hit) string {
+	e := x.Explain(q.text, len(docs))
 	var text strings.Builder
 	fmt.Fprintf(&text, "query:  %s\ntarget: %s\nrank:   %d of %d\n\n", q.text, q.target, rankOf(docs, hits, q.target), len(hits))
-	for i, hit := range hits {
+	for i, hit := range e.Hits {
 		name := docs[hit.Doc].Name
 		if name == q.target {
 			name = "**" + name + "**"
 		}
-		fmt.Fprintf(&text, "%2d  %.4f  %s", i+1, hit.Score, name)
+		score := fmt.Sprintf("%.4f", hit.Score)
+		if hit.Score == search.ExactScore {
+			score = "exact"
+		}
+		fmt.Fprintf(&text, "%2d  %s  %s", i+1, score, name)
 		separator := "  = "
-		for _, part := range x.Explain(q.text, hit.Doc) {
-			if part.Score > 0 {
-				fmt.Fprintf(&text, "%s%s %.4f", separator, part.Token, part.Score)
-				separator = " + "
-			}
+		for _, part := range hit.Contributions {
+			fmt.Fprintf(&text, "%s%s %.4f", separator, part.Token, part.Score)
+			separator = " + "
 		}
 		text.WriteByte('\n')
 	}
+	fmt.Fprintf(&text, "\n%s\n", e.Rule())
 	return text.String()
 }
 
 // TestRankings compares the ranked list of every query, and the figures over all of them, with what was last accepted.
 func TestRankings(t *testing.T) {
+	for _, name := range []string{"bm25", "bm25-gated"} {
+		t.Run(name, func(t *testing.T) { testRankings(t, name) })
+	}
+}
+
+func testRankings(t *testing.T, name string) {
 	docs := readCatalog(t)
-	x := index(t, docs)
+	x := indexBy(t, name, docs)
 	want := map[string]string{}
 	recall1, recall5, reciprocal, targets := 0, 0, 0.0, 0
 	for _, q := range readRankedQueries(t) {
@@ -108,7 +118,7 @@ func TestRankings(t *testing.T) {
 	}
 	want["stats.txt"] = fmt.Sprintf("queries with a target: %d\nrecall@1: %d (%.0f %%)\nrecall@5: %d (%.0f %%)\nMRR: %.4f\n", targets,
 		recall1, 100*float64(recall1)/float64(targets), recall5, 100*float64(recall5)/float64(targets), reciprocal/float64(targets))
-	compareGoldens(t, filepath.Join("testdata", "rankings"), want)
+	compareGoldens(t, filepath.Join("testdata", "rankings", name), want)
 }
 
 // compareGoldens compares the files of a folder with texts by file name, or rewrites them.

@@ -87,8 +87,8 @@ func referenceSearch(docs []Doc, query string, limit int) []Hit {
 	return hits[:min(limit, len(hits))]
 }
 
-// index builds an index that is pruned from so many docs on.
-func index(docs []Doc, prunedDocsMin int) Index {
+// indexPruned builds an index that is pruned from so many docs on.
+func indexPruned(docs []Doc, prunedDocsMin int) Index {
 	r := newBM25()
 	r.prunedDocsMin, r.prunedSearchesMin = prunedDocsMin, 0
 	return r.Index(analyze(r, docs))
@@ -124,7 +124,7 @@ func TestSearchEqualsReference(t *testing.T) {
 		limit := rapid.IntRange(-1, 35).Draw(t, "limit")
 		want := referenceSearch(docs, query, limit)
 		for _, prunedDocsMin := range []int{never, 0} {
-			if diff := cmp.Diff(want, index(docs, prunedDocsMin).Search(nil, query, limit)); diff != "" {
+			if diff := cmp.Diff(want, indexPruned(docs, prunedDocsMin).Search(nil, query, limit)); diff != "" {
 				t.Fatalf("pruned from %d docs on (-want +got):\n%s", prunedDocsMin, diff)
 			}
 		}
@@ -153,7 +153,7 @@ func TestPruningChangesNothing(t *testing.T) {
 				docs[i] = docs[random.IntN(i)]
 			}
 		}
-		plain, pruned := index(docs, never), index(docs, 0)
+		plain, pruned := indexPruned(docs, never), indexPruned(docs, 0)
 		for round := range 20 {
 			query, limit := zipfText(zipf, 1+random.IntN(8)), 1+random.IntN(50)
 			want, got := plain.Search(nil, query, limit), pruned.Search(nil, query, limit)
@@ -174,7 +174,7 @@ func TestPruningChangesNothing(t *testing.T) {
 func TestVeryLongQueryIsNotPruned(t *testing.T) {
 	docs := []Doc{{Name: "a b"}, {Name: "b"}, {Name: "c"}}
 	query := strings.Repeat("b a ", prunedTokensMax)
-	if diff := cmp.Diff(referenceSearch(docs, query, 3), index(docs, 0).Search(nil, query, 3)); diff != "" {
+	if diff := cmp.Diff(referenceSearch(docs, query, 3), indexPruned(docs, 0).Search(nil, query, 3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -243,17 +243,19 @@ func TestExplainAddsUpToScore(t *testing.T) {
 		docs := rapid.SliceOfN(rapid.Map(wordList(8), func(text string) Doc { return Doc{Description: text} }), 1, 20).Draw(t, "docs")
 		query := wordList(6).Draw(t, "query")
 		for _, prunedDocsMin := range []int{never, 0} {
-			x := index(docs, prunedDocsMin)
-			for _, hit := range x.Search(nil, query, len(docs)) {
-				sum, contributions := 0.0, x.Explain(query, hit.Doc)
-				for i, token := range referenceTokens(query) {
-					if contributions[i].Token != token {
-						t.Fatalf("contribution %d is of %q, want %q", i, contributions[i].Token, token)
+			x := indexPruned(docs, prunedDocsMin)
+			for _, hit := range x.Explain(query, len(docs)).Hits {
+				sum, tokens := 0.0, referenceTokens(query)
+				for _, part := range hit.Contributions {
+					at := slices.Index(tokens, part.Token)
+					if at < 0 {
+						t.Fatalf("contributions %v of doc %d are not in the order of query %q", hit.Contributions, hit.Doc, query)
 					}
-					sum += contributions[i].Score
+					tokens = tokens[at+1:]
+					sum += part.Score
 				}
-				if sum != hit.Score {
-					t.Fatalf("contributions of doc %d add up to %v, want %v", hit.Doc, sum, hit.Score)
+				if hit.Reason == FoundByTerms && (sum != hit.Score || sum != hit.TermScore) {
+					t.Fatalf("contributions of doc %d add up to %v, want %v and %v", hit.Doc, sum, hit.Score, hit.TermScore)
 				}
 			}
 		}
@@ -285,7 +287,7 @@ func FuzzSearch(f *testing.F) {
 		docs := []Doc{{Name: name1, Description: description1}, {Name: name2, Description: description2}}
 		want := referenceSearch(docs, query, limit)
 		for _, prunedDocsMin := range []int{never, 0} {
-			if diff := cmp.Diff(want, index(docs, prunedDocsMin).Search(nil, query, limit)); diff != "" {
+			if diff := cmp.Diff(want, indexPruned(docs, prunedDocsMin).Search(nil, query, limit)); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
 			}
 		}

@@ -9,11 +9,17 @@ type scratch struct {
 	touched      []uint32  // the first touchedCount are the docs whose score is not zero, in no order
 	touchedCount int
 
-	// For pruning only.
-	pending    []pending // the query's tokens, the strongest first
 	candidates []uint32  // the docs that may be hits, in no order
 	exact      []float64 // by doc; of candidates alone it means anything
-	histogram  [histogramBins]uint32
+
+	// For pruning only.
+	pending   []pending // the query's tokens, the strongest first
+	histogram [histogramBins]uint32
+
+	// For gates only.
+	asked   []asked  // the query's tokens, in order and with repetitions
+	order   []uint64 // their terms and, below, positions, sorted
+	matched []uint32 // by doc: the distinct tokens held; of candidates alone it means anything
 }
 
 const histogramBins = 256

@@ -8,18 +8,21 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
-func newRetriever(t testing.TB) search.Retriever {
+func newRetriever(t testing.TB, name string) search.Retriever {
 	t.Helper()
-	retriever, err := search.New("bm25")
+	retriever, err := search.New(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return retriever
 }
 
-func index(t testing.TB, docs []search.Doc) search.Index {
+// index is by bm25.
+func index(t testing.TB, docs []search.Doc) search.Index { return indexBy(t, "bm25", docs) }
+
+func indexBy(t testing.TB, name string, docs []search.Doc) search.Index {
 	t.Helper()
-	retriever := newRetriever(t)
+	retriever := newRetriever(t, name)
 	catalog := make([]*search.Terms, len(docs))
 	for i := range docs {
 		catalog[i] = retriever.Analyze(&docs[i])
@@ -170,14 +173,14 @@ func TestEmptyCatalog(t *testing.T) {
 	if hits := x.Search(nil, "anything", 5); hits != nil || x.Len() != 0 {
 		t.Errorf("hits %v and length %d in an empty catalog", hits, x.Len())
 	}
-	if got := x.Explain("anything", 0); len(got) != 1 || got[0].Score != 0 {
-		t.Errorf("explanation %v in an empty catalog", got)
+	if got := x.Explain("anything", 5); len(got.Tokens) != 1 || got.Tokens[0].DF != 0 || len(got.Hits) > 0 {
+		t.Errorf("explanation %+v in an empty catalog", got)
 	}
 }
 
 // TestIndexKeepsNothingOfTheSlice changes the caller's slice after the index was made from it.
 func TestIndexKeepsNothingOfTheSlice(t *testing.T) {
-	retriever := newRetriever(t)
+	retriever := newRetriever(t, "bm25")
 	catalog := []*search.Terms{retriever.Analyze(&search.Doc{Name: "alpha"})}
 	x := retriever.Index(catalog)
 	catalog[0] = retriever.Analyze(&search.Doc{Name: "beta"})
@@ -187,7 +190,7 @@ func TestIndexKeepsNothingOfTheSlice(t *testing.T) {
 }
 
 func TestForeignTermsPanic(t *testing.T) {
-	foreign := newRetriever(t).Analyze(&search.Doc{Name: "x"})
+	foreign := newRetriever(t, "bm25").Analyze(&search.Doc{Name: "x"})
 	for name, terms := range map[string]*search.Terms{"nil": nil, "foreign": foreign} {
 		func() {
 			defer func() {
@@ -195,7 +198,7 @@ func TestForeignTermsPanic(t *testing.T) {
 					t.Errorf("%s terms were indexed", name)
 				}
 			}()
-			newRetriever(t).Index([]*search.Terms{terms})
+			newRetriever(t, "bm25").Index([]*search.Terms{terms})
 		}()
 	}
 }
@@ -231,9 +234,9 @@ func ExampleIndex() {
 		catalog[i] = retriever.Analyze(&docs[i])
 	}
 	index := retriever.Index(catalog)
-	for _, hit := range index.Search(nil, "send a message", 5) {
+	for _, hit := range index.Explain("send a message", 5).Hits {
 		fmt.Printf("%s %.3f\n", docs[hit.Doc].Name, hit.Score)
-		for _, part := range index.Explain("send a message", hit.Doc) {
+		for _, part := range hit.Contributions {
 			fmt.Printf("  %s %.3f\n", part.Token, part.Score)
 		}
 	}
@@ -243,7 +246,5 @@ func ExampleIndex() {
 	//   a 0.260
 	//   message 0.990
 	// github_create_issue 0.182
-	//   send 0.000
 	//   a 0.182
-	//   message 0.000
 }

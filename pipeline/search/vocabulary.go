@@ -14,8 +14,17 @@ type termCount struct {
 // vocabulary numbers terms in the order in which they are first seen. Scores never depend on the numbers, so it does not
 // matter that concurrent callers draw them in some other order.
 type vocabulary struct {
-	mu  sync.RWMutex
-	ids map[string]uint32
+	stems *stemmer // makes terms of words; nil where a word is its own term
+	mu    sync.RWMutex
+	ids   map[string]uint32
+}
+
+// term turns a lower-cased word into its term, in the same bytes if there is room.
+func (v *vocabulary) term(word []byte) []byte {
+	if v.stems == nil {
+		return word
+	}
+	return v.stems.appendStem(word[:0], word)
 }
 
 // size is the number of terms so far; every id handed out is below it.
@@ -36,7 +45,7 @@ func (v *vocabulary) appendIDs(dst []uint32, text string) []uint32 {
 			return dst
 		}
 		pos = end
-		token := appendLowerToken(buffer[:0], text[start:end])
+		token := v.term(appendLowerToken(buffer[:0], text[start:end]))
 		id, ok := v.ids[string(token)]
 		if !ok {
 			id = uint32(len(v.ids))
@@ -44,6 +53,23 @@ func (v *vocabulary) appendIDs(dst []uint32, text string) []uint32 {
 		}
 		dst = append(dst, id)
 	}
+}
+
+// tokens returns the terms of text as they are looked up, in order.
+func (v *vocabulary) tokens(text string) []string {
+	tokens := Tokenize(text)
+	for i, word := range tokens {
+		tokens[i] = string(v.term([]byte(word)))
+	}
+	return tokens
+}
+
+// id returns the id of a term.
+func (v *vocabulary) id(term string) (id uint32, ok bool) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	id, ok = v.ids[term]
+	return id, ok
 }
 
 // appendKnownIDs appends the ids of those tokens of text that the vocabulary knows, in order, and returns the number of
@@ -58,7 +84,7 @@ func (v *vocabulary) appendKnownIDs(dst []uint32, text string) (ids []uint32, to
 			return dst, tokens
 		}
 		pos = end
-		if id, ok := v.ids[string(appendLowerToken(buffer[:0], text[start:end]))]; ok {
+		if id, ok := v.ids[string(v.term(appendLowerToken(buffer[:0], text[start:end])))]; ok {
 			dst = append(dst, id)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 func ExampleResolver_Disables() {
 	table, err := toolset.NewTable(
-		[]string{"read_file", "terminal"}, nil,
+		toolset.Lists{Core: []string{"read_file", "terminal"}},
 		[]toolset.Toolset{
 			{Name: "terminal", Tools: []string{"terminal"}},
 			{Name: "hermes-chat", Tools: []string{"read_file", "terminal", "send_sticker"}},

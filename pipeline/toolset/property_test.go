@@ -32,7 +32,7 @@ func drawTable(t *rapid.T) []toolset.Toolset {
 func TestResolveIsReachability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := drawTable(t)
-		tb, err := toolset.NewTable(nil, nil, sets)
+		tb, err := toolset.NewTable(toolset.Lists{}, sets)
 		if err != nil {
 			t.Fatal(err)
 		}

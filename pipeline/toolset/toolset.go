@@ -37,28 +37,37 @@ type Toolset struct {
 	Posture bool
 }
 
-// Table is the fixed part: toolsets in declaration order, the core list, and
-// the list that is safe for untrusted entry points. It is immutable.
+// Lists are the tools that a table names beside its toolsets.
+type Lists struct {
+	// Core holds what every full bundle holds.
+	Core []string
+	// WebhookSafe holds what untrusted entry points may reach.
+	WebhookSafe []string
+	// Defer holds the core tools that defer where nobody configures a list, in
+	// pipelines in which core tools do.
+	Defer []string
+}
+
+// Table is the fixed part: toolsets in declaration order, and the lists. It is
+// immutable.
 type Table struct {
-	sets        []Toolset
-	index       map[string]int
-	core        []string
-	isCore      map[string]bool
-	webhookSafe []string
-	all         []string // the tools of all sets, sorted
+	sets   []Toolset
+	index  map[string]int
+	lists  Lists
+	isCore map[string]bool
+	all    []string // the tools of all sets, sorted
 }
 
 // NewTable checks and keeps toolsets. It fails on a missing or repeated name
 // and on an include that names no toolset.
-func NewTable(core, webhookSafe []string, sets []Toolset) (*Table, error) {
+func NewTable(lists Lists, sets []Toolset) (*Table, error) {
 	t := &Table{
-		sets:        slices.Clone(sets),
-		index:       make(map[string]int, len(sets)),
-		core:        slices.Clone(core),
-		isCore:      make(map[string]bool, len(core)),
-		webhookSafe: slices.Clone(webhookSafe),
+		sets:   slices.Clone(sets),
+		index:  make(map[string]int, len(sets)),
+		lists:  Lists{slices.Clone(lists.Core), slices.Clone(lists.WebhookSafe), slices.Clone(lists.Defer)},
+		isCore: make(map[string]bool, len(lists.Core)),
 	}
-	for _, name := range core {
+	for _, name := range lists.Core {
 		t.isCore[name] = true
 	}
 	for i, s := range sets {
@@ -82,14 +91,17 @@ func NewTable(core, webhookSafe []string, sets []Toolset) (*Table, error) {
 	return t, nil
 }
 
-// Core returns the tools that every full bundle holds and that never defer.
-func (t *Table) Core() []string { return slices.Clone(t.core) }
+// Core returns the tools that every full bundle holds.
+func (t *Table) Core() []string { return slices.Clone(t.lists.Core) }
 
 // IsCore reports whether a tool is on the core list.
 func (t *Table) IsCore(tool string) bool { return t.isCore[tool] }
 
 // WebhookSafe returns the tools for entry points that carry third-party text.
-func (t *Table) WebhookSafe() []string { return slices.Clone(t.webhookSafe) }
+func (t *Table) WebhookSafe() []string { return slices.Clone(t.lists.WebhookSafe) }
+
+// Defer returns the core tools that defer where nobody configures a list.
+func (t *Table) Defer() []string { return slices.Clone(t.lists.Defer) }
 
 // Names returns the fixed toolsets' names in declaration order.
 func (t *Table) Names() []string {

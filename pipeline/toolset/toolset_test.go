@@ -42,7 +42,7 @@ func holding(t testing.TB, tools ...string) *registry.Registry {
 
 func table(t testing.TB, sets ...toolset.Toolset) *toolset.Table {
 	t.Helper()
-	tb, err := toolset.NewTable(nil, nil, sets)
+	tb, err := toolset.NewTable(toolset.Lists{}, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestNewTableRefuses(t *testing.T) {
 		{[]toolset.Toolset{{Name: "*"}}, `"*"`},
 		{[]toolset.Toolset{{Name: "a", Includes: []string{"b"}}}, `"b"`},
 	} {
-		_, err := toolset.NewTable(nil, nil, row.sets)
+		_, err := toolset.NewTable(toolset.Lists{}, row.sets)
 		if err == nil || !strings.Contains(err.Error(), row.word) || !strings.Contains(err.Error(), "\nhint: ") {
 			t.Errorf("%+v: error %v, want one about %s with a hint", row.sets, err, row.word)
 		}

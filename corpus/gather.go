@@ -1,0 +1,140 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// CountCards returns how many tools a file of tool cards holds: a card file of the
+// project's own, one card, or any of the shapes that Load imports, in JSON or, if
+// the name ends in .yaml or .yml, in YAML. An error says why it holds none.
+func CountCards(file string) (int, error) {
+	l := newLoader("")
+	if err := l.gather(file); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, id := range l.ids {
+		n += len(l.claims[id])
+	}
+	return n, nil
+}
+
+// GatherCards makes a corpus of files of tool cards, each as CountCards reads it.
+// Tools that do not say whose they are belong to the source that their file
+// names, or their folder if they are alone in the file.
+func GatherCards(name string, files []string) (*Corpus, error) {
+	l := newLoader(name)
+	for _, file := range files {
+		if err := l.gather(file); err != nil {
+			return nil, err
+		}
+	}
+	return l.finishImport(name, Embedded)
+}
+
+func (l *loader) gather(file string) error {
+	data, err := readText(os.DirFS(filepath.Dir(file)), filepath.Base(file), file, fileMax)
+	if err != nil {
+		return err
+	}
+	d := &document{file: file, data: data}
+	from := labels{single: sourceName(filepath.Dir(file), true), list: sourceName(file, false)}
+	switch path.Ext(file) {
+	case ".yaml", ".yml":
+		if len(data) > yamlMax {
+			return tooLarge(file, yamlMax)
+		}
+		n, err := readYAML(file, data)
+		if err != nil {
+			return err
+		}
+		return l.gatherValue(n, from)
+	}
+	if !json.Valid(data) {
+		return l.importText(d, from) // JSON Lines, or at fault
+	}
+	n, err := d.value(0, len(data))
+	if err != nil {
+		return err
+	}
+	return l.gatherValue(n, from)
+}
+
+// gatherValue reads a value as cards of the project's own if a field says that it
+// is, and imports it otherwise.
+func (l *loader) gatherValue(n node, from labels) error {
+	switch {
+	case n.kind() != "object":
+	case isCardFile(n):
+		return l.cards(n)
+	case hasMember(n, "name") && hasMember(n, "toolset"):
+		if err := n.once(); err != nil {
+			return err
+		}
+		return l.card(n, "")
+	case hasMember(n, "name") && !hasMember(n, "description", "parameters", "inputSchema", "input_schema", "function", "tools"):
+		return n.errorAt(importHint, "neither a description nor parameters: a name alone makes no tool card")
+	}
+	return l.importValue(n, from, 0)
+}
+
+// isCardFile reports whether an object is a card file: it gives its version, or
+// the toolsets of its tools, which no other program's file does.
+func isCardFile(n node) bool {
+	for _, m := range n.members() {
+		switch {
+		case m.key == "schema_version":
+			return hasMember(n, "tools")
+		case m.key == "tools" && m.value.kind() == "array":
+			for _, tool := range m.value.elements() {
+				if tool.kind() == "object" && hasMember(tool, "toolset") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasMember reports whether an object has one of the keys.
+func hasMember(n node, keys ...string) bool {
+	for _, m := range n.members() {
+		for _, key := range keys {
+			if m.key == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rawSchema returns the schema of a tool as its owner wrote it, byte for byte, or
+// nil if it has none.
+func (t *Tool) rawSchema() (json.RawMessage, error) {
+	d := &document{file: t.ID, data: bytes.Clone(t.Raw)}
+	n, err := d.value(0, len(d.data))
+	if err != nil {
+		return nil, err
+	}
+	f, err := readForeign(n)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"inputSchema", "input_schema", "parameters"}
+	if function, ok := f.get("function", "object"); ok {
+		names = names[2:]
+		if f, err = readForeign(function); err != nil {
+			return nil, err
+		}
+	}
+	schema, err := f.schema(t.Name, names...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	}
+	return schema, nil
+}

@@ -1,0 +1,211 @@
+package corpus
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolgauge/toolgauge/internal/atomicfile"
+	"github.com/toolgauge/toolgauge/internal/rawjson"
+)
+
+// WriteFolder writes the tools of a corpus that are not built in as a corpus
+// folder: corpus.yaml, and in tools a card file for each source. Schemas keep
+// their bytes. The folder must not exist; it is there in full or not at all. The
+// notes tell what cards cannot say, one sentence each.
+func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
+	refused := func(err error) error {
+		return fmt.Errorf("cannot create the folder %s: %w\nhint: name a new folder, in one that you may write to", out, cause(err))
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fs.ErrExist
+		}
+		return nil, refused(err)
+	}
+	files, notes, err := c.cardFiles()
+	if err != nil {
+		return nil, err
+	}
+	temp := filepath.Join(filepath.Dir(filepath.Clean(out)), atomicfile.Prefix+rand.Text())
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return nil, refused(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(temp)
+		}
+	}()
+	if err := os.Mkdir(filepath.Join(temp, toolsFolder), 0o777); err != nil {
+		return nil, refused(err)
+	}
+	for _, f := range files {
+		if err := writeFile(filepath.Join(temp, f.name), f.data); err != nil {
+			return nil, err
+		}
+	}
+	again, err := loadFolder(out, os.DirFS(temp), Embedded)
+	if err != nil {
+		return nil, err
+	}
+	if n := c.differing(again); n > 0 {
+		notes = append(notes, fmt.Sprintf("tools that lose fields which a card does not have, or the order of name, description and parameters: %d", n))
+	}
+	if err := os.Rename(temp, out); err != nil {
+		return nil, refused(err)
+	}
+	return notes, nil
+}
+
+// cardFile is a file of a corpus folder.
+type cardFile struct {
+	name string // within the folder
+	data []byte
+}
+
+// cardFiles lays the tools out as files.
+func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
+	manifest := fmt.Sprintf("schema_version: %d\nname: %s\n", SchemaVersion, rawjson.String(c.Name))
+	files = append(files, cardFile{manifestFile, []byte(manifest)})
+	base, err := Embedded()
+	if err != nil {
+		return nil, nil, err
+	}
+	builtin, names := 0, make(map[string]bool)
+	for i := 0; i < len(c.Tools); {
+		first := c.Tools[i]
+		if first.Builtin {
+			if own, ok := base.Tool(first.ID); !ok || own != first {
+				builtin++
+			}
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(c.Tools) && c.Tools[end].Toolset == first.Toolset { // tools are in the order of toolsets
+			end++
+		}
+		data, err := cardsOf(c.Tools[i:end])
+		if err != nil {
+			return nil, nil, err
+		}
+		name := fileName(first.Toolset)
+		for names[strings.ToLower(name)] {
+			name += "_" + shortHash(first.Toolset)
+		}
+		names[strings.ToLower(name)] = true
+		files = append(files, cardFile{toolsFolder + "/" + name + ".json", data})
+		i = end
+	}
+	if builtin > 0 {
+		notes = append(notes, fmt.Sprintf("tools left out because they bear the names of built-in tools, which every corpus has: %d", builtin))
+	}
+	if len(files) == 1 {
+		return nil, nil, fmt.Errorf("corpus %s: no tools but built-in ones\nhint: a corpus without tools of its own is the embedded one", c.Name)
+	}
+	return files, notes, nil
+}
+
+// fileName makes a file's name of a toolset's.
+func fileName(toolset string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, toolset)
+	if clean == toolset && len(clean) <= nameMax {
+		return clean
+	}
+	return withHash(clean, toolset)
+}
+
+// cardsOf writes the tools of one source as a card file.
+func cardsOf(tools []*Tool) ([]byte, error) {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "{\n  \"schema_version\": %d,\n", SchemaVersion)
+	if server := tools[0].Server; server != "" {
+		fmt.Fprintf(&out, "  \"server\": %s,\n", rawjson.String(server))
+	}
+	out.WriteString("  \"tools\": [")
+	for i, t := range tools {
+		if t.Server != "" && t.ID != t.Server+"/"+t.Name {
+			return nil, fmt.Errorf("tool %s is listed more than once, and not with the same content\nhint: keep one of them, or rename the others", shown(t.Server+"/"+t.Name))
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString("\n    ")
+		card, err := t.card()
+		if err != nil {
+			return nil, err
+		}
+		out.Write(card)
+	}
+	out.WriteString("\n  ]\n}\n")
+	return out.Bytes(), nil
+}
+
+// card writes a tool as a tool card, the schema as it stands in Raw.
+func (t *Tool) card() ([]byte, error) {
+	schema, err := t.rawSchema()
+	if err != nil {
+		return nil, err
+	}
+	var fields []rawjson.Field
+	put := func(key string, value json.RawMessage, given bool) {
+		if given {
+			fields = append(fields, rawjson.Field{Key: key, Value: value})
+		}
+	}
+	list := func(value any) json.RawMessage {
+		text, _ := json.Marshal(value) // lists of text, and of structs of text
+		return text
+	}
+	put("name", rawjson.String(t.Name), true)
+	put("toolset", rawjson.String(t.Toolset), t.Server == "")
+	put("description", rawjson.String(t.Definition.Description), true)
+	put("parameters", schema, schema != nil)
+	put("requires_env", list(t.RequiresEnv), len(t.RequiresEnv) > 0)
+	put("check", rawjson.String(t.Check), t.Check != "")
+	put("max_result_size_chars", json.RawMessage(strconv.Itoa(t.MaxResultSize)), t.MaxResultSize != 0)
+	put("async", json.RawMessage("true"), t.Async)
+	put("read_only", json.RawMessage("true"), t.ReadOnly)
+	put("mentions", list(t.Mentions), len(t.Mentions) > 0)
+	return rawjson.AppendObject(nil, fields), nil
+}
+
+func writeFile(path string, data []byte) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// differing counts the tools, built-in ones aside, that a model sees otherwise in
+// another corpus.
+func (c *Corpus) differing(other *Corpus) int {
+	n := 0
+	for _, t := range c.Tools {
+		if t.Builtin {
+			continue
+		}
+		if read, ok := other.Tool(t.ID); !ok || read.Definition.JSON != t.Definition.JSON || !slices.Equal(read.RequiresEnv, t.RequiresEnv) {
+			n++
+		}
+	}
+	return n
+}
