@@ -34,6 +34,15 @@ type surfaceCounter struct {
 	// definitions and are long: to keep them all would keep every listing.
 	late [lateMax]lateEntry
 	next int
+	// arrays are the last tools arrays measured: arms of one session share some.
+	arrays     [arraysMax]arrayMeasure
+	arraysNext int
+}
+
+// arrayMeasure is that of a tools array, which nobody changes once it is made.
+type arrayMeasure struct {
+	definitions []*registry.Definition
+	measure     int
 }
 
 // entryMeasure is that of an entry followed by another, and of the last one.
@@ -48,6 +57,7 @@ const (
 	// entriesMax bounds the kept measures; a full map is emptied.
 	entriesMax = 1 << 18
 	lateMax    = 16
+	arraysMax  = 4
 )
 
 func newSurfaceCounter(c *tokens.Counter, memo *tokens.Memo) *surfaceCounter {
@@ -133,10 +143,17 @@ func (c *surfaceCounter) measure(definitions []*registry.Definition) int {
 	if len(definitions) == 0 {
 		return c.memo.Measure("[]")
 	}
+	for _, a := range c.arrays {
+		if len(a.definitions) == len(definitions) && &a.definitions[0] == &definitions[0] {
+			return a.measure
+		}
+	}
 	sum := c.memo.Measure(arrayHead)
 	for i, d := range definitions {
 		sum += c.entry(d, i == len(definitions)-1)
 	}
+	c.arrays[c.arraysNext] = arrayMeasure{definitions, sum}
+	c.arraysNext = (c.arraysNext + 1) % arraysMax
 	return sum
 }
 

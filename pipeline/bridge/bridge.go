@@ -20,6 +20,7 @@
 package bridge
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -118,9 +119,19 @@ type analysed struct {
 type variantMemo struct {
 	lines   map[*registry.Definition]listingLine
 	schemas map[*registry.Definition]*argumentSchema
-	// tools are the last descriptions of tool_search, newest first.
+	// found is what a search result says of a tool.
+	found map[foundKey]json.RawMessage
+	// bare holds tool_search without a listing, by the number of deferred tools;
+	// tools its last versions with one, newest first.
+	bare  map[int]*registry.Definition
 	tools []searchTool
 	own   ownTools
+}
+
+// foundKey is what the words of a search result on a tool depend on.
+type foundKey struct {
+	tool          *registry.Definition
+	kind, toolset string
 }
 
 // NewMemo returns an empty memo.
@@ -137,6 +148,8 @@ func (m *Memo) variant(v Variant) *variantMemo {
 		kept = &variantMemo{
 			lines:   make(map[*registry.Definition]listingLine),
 			schemas: make(map[*registry.Definition]*argumentSchema),
+			found:   make(map[foundKey]json.RawMessage),
+			bare:    make(map[int]*registry.Definition),
 		}
 		m.variants[v] = kept
 	}
@@ -206,15 +219,20 @@ type Split struct {
 	// labels are the source labels of Deferrable.
 	labels []string
 	tokens int // estimated, of Deferrable
-	// groups, byName and index are of Deferrable, once something needed them.
-	groups []group
-	byName map[string]*registry.Definition
-	index  search.Index
+	// groups, byName, index and sources are of Deferrable, once something needed
+	// them.
+	groups  []group
+	byName  map[string]*registry.Definition
+	index   search.Index
+	sources json.RawMessage
 }
 
-// Split classifies definitions; see Classify.
+// Split classifies definitions, which must not change afterwards; see Classify.
 func (b *Bridge) Split(definitions []*registry.Definition) *Split {
-	s := &Split{all: withoutBridgeTools(definitions), Deferrable: make([]*registry.Definition, 0, len(definitions))}
+	s := &Split{
+		all: withoutBridgeTools(definitions), labels: make([]string, 0, len(definitions)),
+		Deferrable: make([]*registry.Definition, 0, len(definitions)), Visible: make([]*registry.Definition, 0, len(definitions)),
+	}
 	for _, d := range s.all {
 		if toolset, ok := b.deferrable(d.Name); ok {
 			s.Deferrable = append(s.Deferrable, d)
@@ -322,11 +340,9 @@ func (b *Bridge) source(name string) (kind, toolset string) {
 }
 
 func withoutBridgeTools(definitions []*registry.Definition) []*registry.Definition {
-	kept := make([]*registry.Definition, 0, len(definitions))
-	for _, d := range definitions {
-		if !IsBridgeTool(d.Name) {
-			kept = append(kept, d)
-		}
+	own := func(d *registry.Definition) bool { return IsBridgeTool(d.Name) }
+	if !slices.ContainsFunc(definitions, own) {
+		return slices.Clip(definitions)
 	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(definitions), own)
 }

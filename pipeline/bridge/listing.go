@@ -149,18 +149,14 @@ func (b *Bridge) list(groups []group, budget int) Listing {
 // full writes the full form, unless it outgrows the budget.
 func (b *Bridge) full(groups []group, budget int) (string, bool) {
 	runes, size := utf8.RuneCountInString(listingHeader), len(listingHeader)
-	var lines []string
-	add := func(text string, n int) {
-		lines = append(lines, text)
-		runes += 1 + n
-		size += 1 + len(text)
-	}
 	for i := range groups {
 		h := groups[i].heading()
-		add(h, utf8.RuneCountInString(h))
+		runes += 1 + utf8.RuneCountInString(h)
+		size += 1 + len(h)
 		for _, t := range groups[i].tools {
 			line := b.line(t)
-			add(line.text, line.runes)
+			runes += 1 + line.runes
+			size += 1 + len(line.text)
 		}
 	}
 	if !fits(runes, budget) {
@@ -169,9 +165,13 @@ func (b *Bridge) full(groups []group, budget int) (string, bool) {
 	var text strings.Builder
 	text.Grow(size)
 	text.WriteString(listingHeader)
-	for _, line := range lines {
+	for i := range groups {
 		text.WriteByte('\n')
-		text.WriteString(line)
+		text.WriteString(groups[i].heading())
+		for _, t := range groups[i].tools {
+			text.WriteByte('\n')
+			text.WriteString(b.line(t).text)
+		}
 	}
 	return text.String(), true
 }
@@ -194,23 +194,25 @@ func (b *Bridge) groups(deferred []*registry.Definition) []group {
 	return grouped(deferred, labels)
 }
 
-// grouped is groups for tools whose labels are known.
+// grouped is groups for tools whose labels are known. Definitions come in the order
+// of names, so that the tools of a source mostly stand together; then its group is
+// a part of the given slice.
 func grouped(deferred []*registry.Definition, labels []string) []group {
 	index := make(map[string]int)
 	var groups []group
-	last := -1
-	for n, t := range deferred {
-		i := last
-		if i < 0 || groups[i].label != labels[n] { // neighbours often share a source
-			var ok bool
-			if i, ok = index[labels[n]]; !ok {
-				i = len(groups)
-				index[labels[n]] = i
-				groups = append(groups, group{label: labels[n]})
-			}
-			last = i
+	for from := 0; from < len(deferred); {
+		to := from + 1
+		for to < len(deferred) && labels[to] == labels[from] {
+			to++
 		}
-		groups[i].tools = append(groups[i].tools, t)
+		run := deferred[from:to:to]
+		if i, again := index[labels[from]]; again {
+			groups[i].tools = append(groups[i].tools, run...)
+		} else {
+			index[labels[from]] = len(groups)
+			groups = append(groups, group{label: labels[from], tools: run})
+		}
+		from = to
 	}
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.label, b.label) })
 	byName := func(a, b *registry.Definition) int {
@@ -218,7 +220,7 @@ func grouped(deferred []*registry.Definition, labels []string) []group {
 	}
 	for i := range groups {
 		if !slices.IsSortedFunc(groups[i].tools, byName) {
-			slices.SortFunc(groups[i].tools, byName)
+			groups[i].tools = slices.SortedFunc(slices.Values(groups[i].tools), byName)
 		}
 	}
 	return groups

@@ -127,6 +127,9 @@ const searchToolsMax = 8
 
 // searchTool makes tool_search, or finds it if the text is that of a late one.
 func (b *Bridge) searchTool(deferred int, listing string) (*registry.Definition, error) {
+	if d := b.kept.bare[deferred]; d != nil && listing == "" {
+		return d, nil
+	}
 	for _, t := range b.kept.tools {
 		if t.deferred == deferred && t.listing == listing {
 			return t.definition, nil
@@ -139,6 +142,13 @@ func (b *Bridge) searchTool(deferred int, listing string) (*registry.Definition,
 	d, err := registry.Define(SearchTool, description, b.rules.texts.searchParameters)
 	if err != nil {
 		return nil, err
+	}
+	if listing == "" {
+		if len(b.kept.bare) >= memoMax {
+			clear(b.kept.bare)
+		}
+		b.kept.bare[deferred] = d
+		return d, nil
 	}
 	b.kept.tools = slices.Insert(b.kept.tools, 0, searchTool{deferred, listing, d})
 	if len(b.kept.tools) > searchToolsMax {

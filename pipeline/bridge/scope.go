@@ -157,15 +157,32 @@ func (s *Scope) searchOne(args []rawjson.Field) (registry.Result, []Match) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		kind, toolset := s.bridge.source(m.Tool.Name)
-		out = rawjson.AppendObject(out, []rawjson.Field{
-			{Key: "name", Value: rawjson.String(m.Tool.Name)},
-			{Key: "source", Value: rawjson.String(kind)},
-			{Key: "source_name", Value: rawjson.String(toolset)},
-			{Key: "description", Value: rawjson.String(cutRunes(m.Tool.Description, matchDescriptionMax))},
-		})
+		out = append(out, s.bridge.found(m.Tool, func(kind, toolset string) json.RawMessage {
+			return rawjson.AppendObject(nil, []rawjson.Field{
+				{Key: "name", Value: rawjson.String(m.Tool.Name)},
+				{Key: "source", Value: rawjson.String(kind)},
+				{Key: "source_name", Value: rawjson.String(toolset)},
+				{Key: "description", Value: rawjson.String(cutRunes(m.Tool.Description, matchDescriptionMax))},
+			})
+		})...)
 	}
 	return registry.Result{Text: string(append(out, "]}"...))}, matches
+}
+
+// found is what a search result says of a tool, which describe writes the first
+// time.
+func (b *Bridge) found(t *registry.Definition, describe func(kind, toolset string) json.RawMessage) json.RawMessage {
+	kind, toolset := b.source(t.Name)
+	key := foundKey{t, kind, toolset}
+	text, ok := b.kept.found[key]
+	if !ok {
+		text = describe(kind, toolset)
+		if len(b.kept.found) >= memoMax {
+			clear(b.kept.found)
+		}
+		b.kept.found[key] = text
+	}
+	return text
 }
 
 // limit reads how many hits a search asks for: absent or unreadable means the

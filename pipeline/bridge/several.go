@@ -55,7 +55,7 @@ func (s *Scope) searchSeveral(args []rawjson.Field) (registry.Result, []Match) {
 	}
 	tools := make([]rawjson.Field, len(found))
 	for i, m := range found {
-		tools[i] = rawjson.Field{Key: m.Tool.Name, Value: s.found(m.Tool)}
+		tools[i] = rawjson.Field{Key: m.Tool.Name, Value: s.bridge.found(m.Tool, foundOf(m.Tool))}
 	}
 	return registry.Result{Text: string(rawjson.AppendObject(nil, []rawjson.Field{
 		{Key: "queries", Value: texts(queries)},
@@ -82,6 +82,9 @@ func (s *Scope) group(query string, matches []Match) json.RawMessage {
 
 // sources counts the tools in scope by the label of their source.
 func (s *Scope) sources() json.RawMessage {
+	if s.split.sources != nil {
+		return s.split.sources
+	}
 	counts := make(map[string]int)
 	for _, label := range s.split.labels {
 		counts[label]++
@@ -92,26 +95,28 @@ func (s *Scope) sources() json.RawMessage {
 			{Key: "name", Value: rawjson.String(label)}, {Key: "tool_count", Value: number(counts[label])},
 		}))
 	}
-	return list(sources)
+	s.split.sources = list(sources)
+	return s.split.sources
 }
 
-// found is what a search result tells of one tool.
-func (s *Scope) found(t *registry.Definition) json.RawMessage {
-	description := cutRunes(t.Description, foundDescriptionMax)
-	if len(description) < len(t.Description) {
-		description += "…"
+// foundOf is what a search result tells of one tool.
+func foundOf(t *registry.Definition) func(kind, toolset string) json.RawMessage {
+	return func(kind, toolset string) json.RawMessage {
+		description := cutRunes(t.Description, foundDescriptionMax)
+		if len(description) < len(t.Description) {
+			description += "…"
+		}
+		required := make([]string, min(len(t.Required), foundRequiredMax))
+		for i := range required {
+			required[i] = cutRunes(t.Required[i], foundNameMax)
+		}
+		return rawjson.AppendObject(nil, []rawjson.Field{
+			{Key: "source", Value: rawjson.String(kind)},
+			{Key: "source_name", Value: rawjson.String(toolset)},
+			{Key: "description", Value: rawjson.String(description)},
+			{Key: "required", Value: texts(required)},
+		})
 	}
-	required := make([]string, min(len(t.Required), foundRequiredMax))
-	for i := range required {
-		required[i] = cutRunes(t.Required[i], foundNameMax)
-	}
-	kind, toolset := s.bridge.source(t.Name)
-	return rawjson.AppendObject(nil, []rawjson.Field{
-		{Key: "source", Value: rawjson.String(kind)},
-		{Key: "source_name", Value: rawjson.String(toolset)},
-		{Key: "description", Value: rawjson.String(description)},
-		{Key: "required", Value: texts(required)},
-	})
 }
 
 // describeSeveral is September's tool_describe.
