@@ -24,7 +24,7 @@ func run(ctx context.Context, env cli.Env) int {
 		"Exit status: 0 success; 1 vectors differ; 2 usage or configuration; 3 input that is incomplete,\n" +
 		"unreadable or empty, or output that cannot be written; 4 runs that do not belong together;\n" +
 		"130 interrupted (what is finished is kept)."
-	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench discover tools"
+	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench surface --toolsets hermes-cli,github\n  bench discover tools"
 	root.AddCommand(runCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli"
@@ -28,7 +29,6 @@ type surfaceFlags struct {
 	distribution  string
 	toolsets      []string
 	context       int
-	contextGiven  bool
 	arms          []string
 	corpus        string
 	distributions string
@@ -56,13 +56,16 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 			"  bench surface --raw | sha256sum",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, words []string) error {
-			f.rowGiven, f.seedGiven, f.contextGiven = c.Flags().Changed("row"), c.Flags().Changed("seed"), c.Flags().Changed("context")
+			if err := checkSource(c.Flags()); err != nil {
+				return err
+			}
+			f.rowGiven, f.seedGiven = c.Flags().Changed("row"), c.Flags().Changed("seed")
 			return showSurface(c.Context(), env, f, words)
 		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.sessions, "sessions", "1", "take a session of the draw, row A as A-A, or one of a file of sessions")
+	flags.StringVar(&f.sessions, "sessions", "1", "take session `A-A` of the draw, or one of a file of sessions")
 	flags.Int64Var(&f.row, "row", 0, "take session `N` of those, counted from 0")
 	flags.IntVar(&f.turn, "turn", 0, "show the first request of turn `N`, counted from 0, after all that happened before")
 	flags.StringSliceVar(&f.toolsets, "toolsets", nil, "take the toolsets and servers `NAME,...` in place of a session; all for every one")
@@ -78,17 +81,30 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 	flags.BoolVar(&f.raw, "raw", false, "print the tools array and nothing else, byte for byte as the request carries it")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	c.MarkFlagsMutuallyExclusive("raw", "json")
-	for _, drawing := range []string{"sessions", "row", "turn", "seed", "distribution"} {
-		c.MarkFlagsMutuallyExclusive("toolsets", drawing)
-	}
 	return c
+}
+
+// checkSource refuses flags of sessions beside --toolsets, and the other way round.
+func checkSource(given *pflag.FlagSet) error {
+	if !given.Changed("toolsets") {
+		if given.Changed("context") {
+			return cli.Usage(errors.New("--context: a session has a context of its own\nhint: leave it out, or name toolsets with --toolsets"))
+		}
+		return nil
+	}
+	if names, err := given.GetStringSlice("toolsets"); err == nil && len(names) == 0 {
+		return cli.Usage(errors.New("--toolsets: no toolset named\nhint: name some, for example hermes-cli,github, or all"))
+	}
+	for _, name := range []string{"sessions", "row", "turn", "seed", "distribution"} {
+		if given.Changed(name) {
+			return cli.Usage(fmt.Errorf("--%s: toolsets by name are no session\nhint: leave out --%s or --toolsets", name, name))
+		}
+	}
+	return nil
 }
 
 // showSurface prints one surface, or where some tools stand.
 func showSurface(ctx context.Context, env cli.Env, f surfaceFlags, names []string) error {
-	if f.contextGiven && len(f.toolsets) == 0 {
-		return cli.Usage(errors.New("--context: a session has a context of its own\nhint: leave it out, or name toolsets with --toolsets"))
-	}
 	arm, notes, err := chooseArm(f.arms)
 	if err != nil {
 		return err
@@ -181,8 +197,9 @@ func chooseSession(c *corpus.Corpus, f surfaceFlags) (*sessions.Session, []strin
 		return nil, nil, err
 	}
 	if p.count > 1 && !f.rowGiven {
-		return nil, nil, cli.Usage(fmt.Errorf("--sessions %s: %d sessions, but a surface is that of one\nhint: write %s-%s for that row of the draw, or pick one with --row",
-			f.sessions, p.count, f.sessions, f.sessions))
+		row, _, _ := strings.Cut(f.sessions, "-")
+		return nil, nil, cli.Usage(fmt.Errorf("--sessions %s: %d sessions, but a surface is that of one\nhint: write %s-%s for row %s of the draw, or pick one with --row",
+			f.sessions, p.count, row, row, row))
 	}
 	row := int64(0)
 	for s, err := range p.sessions {
@@ -193,6 +210,9 @@ func chooseSession(c *corpus.Corpus, f surfaceFlags) (*sessions.Session, []strin
 			return s, p.notes, nil
 		}
 		row++
+	}
+	if row == 1 {
+		return nil, nil, cli.Usage(fmt.Errorf("--row %d: there is 1 session\nhint: give 0", f.row))
 	}
 	return nil, nil, cli.Usage(fmt.Errorf("--row %d: there are %d sessions\nhint: give 0 to %d", f.row, row, row-1))
 }

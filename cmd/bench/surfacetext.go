@@ -93,12 +93,16 @@ func (x *surfaceText) list(heading string, names []string) {
 	x.wrap(heading, strings.Join(names, ", "))
 }
 
+// bound is a space that no line ends at.
+const bound = "\u00a0"
+
 // wrap prints a text behind a heading, with further lines indented below it.
 func (x *surfaceText) wrap(heading, text string) {
 	indent := strings.Repeat(" ", len(heading)-len(strings.TrimLeft(heading, " "))+2)
 	line := heading
 	empty := true
-	for _, word := range strings.Fields(text) {
+	for word := range strings.SplitSeq(text, " ") {
+		word = strings.ReplaceAll(word, bound, " ")
 		switch {
 		case empty:
 			line += word
@@ -203,13 +207,24 @@ func (x *surfaceText) inSight() {
 	}
 	x.wrap("  ", fmt.Sprintf("The session's %s use %s: %d visible, %d named in the listing, %d only counted, %d not mentioned, %d unavailable.",
 		plural(u.Turns, "turn"), plural(u.Tools, "tool"), u.Visible, u.Named, u.Counted, u.Unmentioned, u.Unavailable))
-	x.wrap("  ", fmt.Sprintf("Seen and never asked for: %d.", s.VisibleTools-u.Visible))
+	var used []string
+	for _, t := range s.Tools {
+		if t.Used {
+			used = append(used, fmt.Sprintf("%s"+bound+"(%s)", t.Tool, placeText(t.Place)))
+		}
+	}
+	if len(used) > 0 {
+		x.list("  Used: ", used)
+	}
+	fmt.Fprintf(x, "  Seen and never asked for: %d.\n", s.VisibleTools-u.Visible)
 }
 
 // alwaysOn answers the second question.
 func (x *surfaceText) alwaysOn() {
 	fmt.Fprintln(x, "\n2. WHICH ARE ALWAYS ON, AND WHICH RULE SAYS SO?")
-	x.groups(replay.Visible)
+	if x.seen.VisibleTools > 0 || x.seen.BridgeTools == 0 {
+		x.groups(replay.Visible)
+	}
 	if x.seen.BridgeTools > 0 {
 		fmt.Fprintln(x, "  3 tools (the bridge's own): tool_search, tool_describe, tool_call")
 	}
@@ -238,7 +253,7 @@ func (x *surfaceText) hidden() {
 		for _, s := range x.seen.Sources {
 			n := map[replay.Place]int{replay.Named: s.Named, replay.Counted: s.Counted, replay.Unmentioned: s.Unmentioned}[p.place]
 			if n > 0 {
-				sources = append(sources, fmt.Sprintf("%s (%d)", s.Source, n))
+				sources = append(sources, fmt.Sprintf("%s"+bound+"(%d)", s.Source, n))
 				tools += n
 			}
 		}
@@ -297,7 +312,7 @@ func (x *surfaceText) groups(place replay.Place) {
 	}
 	for _, g := range groups {
 		for _, s := range g.sources {
-			g.shown = append(g.shown, fmt.Sprintf("%s (%d)", s.source, s.tools))
+			g.shown = append(g.shown, fmt.Sprintf("%s"+bound+"(%d)", s.source, s.tools))
 		}
 		x.wrap("  ", fmt.Sprintf("%s (%s): %s", plural(g.tools, "tool"), g.why, strings.Join(g.shown, ", ")))
 	}
