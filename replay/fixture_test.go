@@ -209,3 +209,17 @@ func drawSession(t testing.TB, d *sessions.Drawer, index int64) *sessions.Sessio
 // julyArms are the default arms without those of september, whose words the
 // scripts do not speak.
 func julyArms() []Arm { return DefaultArms()[:3] }
+
+// recorded lists the ids of the tools that a player's endpoints run, in order.
+func recorded(p *Player) *[]string {
+	ran := new([]string)
+	for tool, registration := range p.registrations {
+		handler := registration.Handler
+		registration.Handler = func(ctx context.Context, arguments json.RawMessage) (any, error) {
+			*ran = append(*ran, tool.ID)
+			return handler(ctx, arguments)
+		}
+		p.registrations[tool] = registration
+	}
+	return ran
+}

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -97,15 +95,7 @@ func TestObservationsHoldTheirRules(t *testing.T) {
 	w := world{c, d}
 	// Which tools were run, by the endpoints themselves.
 	p := newPlayer(t, Options{Corpus: c, Arms: cheapArms(), Repeats: 1})
-	var ran []string
-	for tool, registration := range p.registrations {
-		handler := registration.Handler
-		registration.Handler = func(ctx context.Context, arguments json.RawMessage) (any, error) {
-			ran = append(ran, tool.ID)
-			return handler(ctx, arguments)
-		}
-		p.registrations[tool] = registration
-	}
+	ran := recorded(p)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, arms := w.draw(rt), w.arms(rt)
 		p.arms = nil
@@ -116,13 +106,13 @@ func TestObservationsHoldTheirRules(t *testing.T) {
 			}
 			p.arms = append(p.arms, state)
 		}
-		ran = nil
+		*ran = nil
 		o, err := p.Play(t.Context(), s)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		scope := w.scope(s)
-		for _, id := range ran {
+		for _, id := range *ran {
 			if _, in := scope[id]; !in {
 				rt.Fatalf("%s was run, though the session cannot use it", id)
 			}
@@ -133,8 +123,8 @@ func TestObservationsHoldTheirRules(t *testing.T) {
 				reached++
 			}
 		}
-		if reached != len(ran) {
-			rt.Fatalf("%d calls reached, %d run", reached, len(ran))
+		if reached != len(*ran) {
+			rt.Fatalf("%d calls reached, %d run", reached, len(*ran))
 		}
 		for i, arm := range arms {
 			a := observedArm{rt: rt, arm: arm, session: s, scope: scope, row: o.Arms[i], calls: armCalls(o, arm.Name), searches: armSearches(o, arm.Name)}

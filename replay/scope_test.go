@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -114,15 +112,7 @@ func TestNothingOutOfScope(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		var ran []string
-		for tool, registration := range p.registrations {
-			handler := registration.Handler
-			registration.Handler = func(ctx context.Context, arguments json.RawMessage) (any, error) {
-				ran = append(ran, tool.ID)
-				return handler(ctx, arguments)
-			}
-			p.registrations[tool] = registration
-		}
+		ran := recorded(p)
 		now, turn, before := w.allowed(s), 0, 0
 		for i, e := range s.Events {
 			if e.Turn == nil {
@@ -131,17 +121,17 @@ func TestNothingOutOfScope(t *testing.T) {
 			}
 			cut := *s
 			cut.Events = s.Events[:i+1]
-			ran = nil
+			*ran = nil
 			o, err := p.Play(t.Context(), &cut)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			for _, id := range ran[before:] {
+			for _, id := range (*ran)[before:] {
 				if tool, _ := c.Tool(id); !now.has(id) || now.failing[probeOf(tool)] {
 					rt.Fatalf("turn %d ran %s, which the session cannot use", turn, id)
 				}
 			}
-			before = len(ran)
+			before = len(*ran)
 			for _, call := range o.Calls {
 				if call.Turn == turn && call.Path.Reached() && !now.has(call.Tool) {
 					rt.Fatalf("%s, which the session cannot use", callLine(call))
