@@ -27,6 +27,8 @@ type surfaceFlags struct {
 	seed          uint64
 	seedGiven     bool
 	distribution  string
+	events        string
+	eventsGiven   bool
 	toolsets      []string
 	context       int
 	arms          []string
@@ -59,7 +61,7 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 			if err := checkSource(c.Flags()); err != nil {
 				return err
 			}
-			f.rowGiven, f.seedGiven = c.Flags().Changed("row"), c.Flags().Changed("seed")
+			f.rowGiven, f.seedGiven, f.eventsGiven = c.Flags().Changed("row"), c.Flags().Changed("seed"), c.Flags().Changed("events")
 			return showSurface(c.Context(), env, f, words)
 		},
 	}
@@ -77,6 +79,7 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
+	flags.StringVar(&f.events, "events", "0.25", "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of the draw")
 	flags.BoolVar(&f.raw, "raw", false, "print the tools array and nothing else, byte for byte as the request carries it")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
@@ -95,7 +98,7 @@ func checkSource(given *pflag.FlagSet) error {
 	if names, err := given.GetStringSlice("toolsets"); err == nil && len(names) == 0 {
 		return cli.Usage(errors.New("--toolsets: no toolset named\nhint: name some, for example hermes-cli,github, or all"))
 	}
-	for _, name := range []string{"sessions", "row", "turn", "seed", "distribution"} {
+	for _, name := range []string{"sessions", "row", "turn", "seed", "distribution", "events"} {
 		if given.Changed(name) {
 			return cli.Usage(fmt.Errorf("--%s: toolsets by name are no session\nhint: leave out --%s or --toolsets", name, name))
 		}
@@ -186,7 +189,10 @@ func chooseSession(c *corpus.Corpus, f surfaceFlags) (*sessions.Session, []strin
 		return nil, nil, cli.Usage(fmt.Errorf("--row %d: no such session\nhint: count the sessions from 0", f.row))
 	}
 	p := &plan{corpus: c}
-	given := runFlags{sessions: f.sessions, corpus: f.corpus, distribution: f.distribution, seed: f.seed, seedGiven: f.seedGiven}
+	given := runFlags{
+		sessions: f.sessions, corpus: f.corpus, distribution: f.distribution,
+		events: f.events, eventsGiven: f.eventsGiven, seed: f.seed, seedGiven: f.seedGiven,
+	}
 	var err error
 	if isFile(f.sessions) {
 		err = p.read(given)
