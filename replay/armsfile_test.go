@@ -17,7 +17,7 @@ func TestParseArms(t *testing.T) {
   bridge: off
 - name: mine
   variant: september
-  tool_search: {threshold_pct: 150, listing: names, search_default_limit: 8, defer: [terminal]}
+  tool_search: {threshold_pct: 150, listing: names, search_default_limit: 8, defer: [terminal], treshold_pct: 1}
   retriever: bm25
   memo: reference
   gateway: off
@@ -40,13 +40,13 @@ func TestParseArms(t *testing.T) {
 	if diff := cmp.Diff([]Arm{eager, mine}, arms); diff != "" {
 		t.Errorf("arms (-want +got):\n%s", diff)
 	}
-	for i, want := range []string{"threshold_pct: 150 is not usable; 100 used", "listing: names is not usable; auto used"} {
+	for i, want := range []string{"threshold_pct: 150 is not usable; 100 used", "listing: names is not usable; auto used", "treshold_pct: no such setting here; left out"} {
 		if i >= len(notes) || notes[i] != `arms.yaml:6: arm "mine": `+want {
 			t.Errorf("notes %q, want %q", notes, want)
 		}
 	}
-	if len(notes) != 2 {
-		t.Errorf("notes %q, want 2", notes)
+	if len(notes) != 3 {
+		t.Errorf("notes %q, want 3", notes)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -101,8 +103,9 @@ func ParseConfig(raw any) (Config, []string) { return July.ParseConfig(raw) }
 // clamped, unreadable ones replaced by the variant's default. raw is a decoded
 // JSON or YAML value: a map, a boolean (false turns the bridge off; true is the
 // old way to write the defaults), or anything else, which means the defaults.
-// Numbers may be json.Number, any Go number, or text. July knows no `defer`.
-// The second result says, one sentence a setting, what was not taken as written.
+// Numbers may be json.Number, any Go number, or text. Keys that the variant does
+// not know change nothing; July knows no `defer`. The second result says, one
+// sentence a setting, what was not taken as written.
 func (v Variant) ParseConfig(raw any) (Config, []string) {
 	rules := v.rules()
 	c := rules.config
@@ -117,7 +120,7 @@ func (v Variant) ParseConfig(raw any) (Config, []string) {
 		}
 		return c, nil
 	}
-	p := parser{settings: settings}
+	p := parser{settings: settings, read: make(map[string]bool)}
 	c.Enabled = p.tristate("enabled")
 	c.ThresholdPct = p.percent("threshold_pct")
 	c.MaxSearchLimit = p.integer("max_search_limit", c.MaxSearchLimit, 1, maxSearchLimitMax)
@@ -130,13 +133,32 @@ func (v Variant) ParseConfig(raw any) (Config, []string) {
 	if p.overflow != "" {
 		return rules.config, []string{fmt.Sprintf("%s: number too large; defaults used for every setting", p.overflow)}
 	}
+	p.noteUnread()
 	return c, p.notes
 }
 
 type parser struct {
 	settings map[string]any
+	read     map[string]bool // the settings asked for
 	notes    []string
 	overflow string
+}
+
+// setting returns what is written under a key.
+func (p *parser) setting(key string) (raw any, ok bool) {
+	p.read[key] = true
+	raw, ok = p.settings[key]
+	return raw, ok
+}
+
+// noteUnread notes the keys that no setting has: a misspelt one would otherwise
+// pass for a setting that changes nothing.
+func (p *parser) noteUnread() {
+	for _, key := range slices.Sorted(maps.Keys(p.settings)) {
+		if !p.read[key] {
+			p.notes = append(p.notes, fmt.Sprintf("%s: no such setting here; left out", key))
+		}
+	}
 }
 
 func (p *parser) note(key string, raw, used any) {
@@ -144,7 +166,7 @@ func (p *parser) note(key string, raw, used any) {
 }
 
 func (p *parser) tristate(key string) Switch {
-	raw, ok := p.settings[key]
+	raw, ok := p.setting(key)
 	if !ok {
 		return Auto
 	}
@@ -164,7 +186,7 @@ func (p *parser) tristate(key string) Switch {
 // names reads a list of tool names; white space around them and blank ones are
 // no part of it.
 func (p *parser) names(key string) DeferList {
-	raw, ok := p.settings[key]
+	raw, ok := p.setting(key)
 	if !ok || raw == nil {
 		return ""
 	}
@@ -188,7 +210,7 @@ func (p *parser) names(key string) DeferList {
 }
 
 func (p *parser) percent(key string) float64 {
-	raw, ok := p.settings[key]
+	raw, ok := p.setting(key)
 	if !ok {
 		return defaultThresholdPct
 	}
@@ -213,7 +235,7 @@ func (p *parser) percent(key string) float64 {
 }
 
 func (p *parser) integer(key string, fallback, low, high int) int {
-	raw, ok := p.settings[key]
+	raw, ok := p.setting(key)
 	if !ok {
 		return min(max(fallback, low), high)
 	}

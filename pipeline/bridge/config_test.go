@@ -25,7 +25,7 @@ func TestParseConfig(t *testing.T) {
 		{"a text", "off", defaults, "mapping"},
 		{"a number", 0, defaults, "mapping"},
 		{"an empty mapping", settings{}, defaults, ""},
-		{"an unknown key", settings{"enable": "off"}, defaults, ""},
+		{"an unknown key", settings{"enable": "off"}, defaults, "enable: no such setting"},
 
 		{"enabled on", settings{"enabled": "on"}, with(func(c *bridge.Config) { c.Enabled = bridge.On }), ""},
 		{"enabled as a boolean", settings{"enabled": true}, with(func(c *bridge.Config) { c.Enabled = bridge.On }), ""},

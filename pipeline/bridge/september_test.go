@@ -62,7 +62,7 @@ func TestDeferSetting(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", row.name, notes, row.note)
 		}
 	}
-	if c, notes := bridge.July.ParseConfig(map[string]any{"defer": "todo_list"}); c.Defer != "" || len(notes) > 0 {
+	if c, notes := bridge.July.ParseConfig(map[string]any{"defer": "todo_list"}); c.Defer != "" || len(notes) != 1 {
 		t.Errorf("July reads defer: %q, %q", c.Defer, notes)
 	}
 }
