@@ -3,9 +3,9 @@ package metrics
 // Assumptions name what a figure rests on. They are columns of every table,
 // never footnotes.
 type Assumptions struct {
-	Variant   string // behaviour of the pipeline: july
+	Variant   string // behaviour of the pipeline: july or september
 	Bridge    bool   // false: every schema stays on the surface
-	Retriever string
+	Retriever string // what ranks tools, as search.New knows it
 	Agent     string // agent model
 	Writer    string // query writer
 	Tokenizer string
@@ -27,7 +27,7 @@ type SessionArm struct {
 	Assumptions   Assumptions
 	Distribution  string
 	ContextLength int // tokens; 0 unknown
-	Servers       int
+	Servers       int // enabled at the start
 	Turns         int
 
 	Activated     bool

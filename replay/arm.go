@@ -13,35 +13,35 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
-// Agent models; docs/measures.md gives their rules.
+// Agent models; docs/measures.md gives their rules in full.
 const (
-	AgentAware   = "aware"
-	AgentHasty   = "hasty"
-	AgentUnaware = "unaware"
-	AgentBlind   = "blind"
+	AgentAware   = "aware"   // knows the right tool by its name, and searches for what it does not see
+	AgentHasty   = "hasty"   // takes what ranks first, right or wrong
+	AgentUnaware = "unaware" // as aware, but never searches
+	AgentBlind   = "blind"   // calls what the listing names without its schema, and never searches
 )
 
-// Query writers.
+// Query writers: where the queries of an intent come from, in the order of asking.
 const (
-	WriterUtterance = "utterance"
-	WriterKeywords  = "keywords"
-	WriterRecorded  = "recorded"
+	WriterUtterance = "utterance" // what the user said, its keywords, its longest keywords
+	WriterKeywords  = "keywords"  // the last two of these
+	WriterRecorded  = "recorded"  // the queries that the session has for the turn
 )
 
-// Cache models.
+// Cache models: what a provider's prompt cache holds of a request.
 const (
-	CachePrefix = "prefix"
-	CacheNone   = "none"
+	CachePrefix = "prefix" // what it has in common with the request before, in whole blocks
+	CacheNone   = "none"   // nothing
 )
 
 // How long an assembly is kept.
 const (
-	MemoTTL       = "ttl"
-	MemoReference = "reference"
-	MemoOff       = "off"
+	MemoTTL       = "ttl"       // until a probe's verdict that it rests on runs out
+	MemoReference = "reference" // until newer ones push it out, as the reference does
+	MemoOff       = "off"       // not at all
 )
 
-// GatewayOff: calls go straight to the registry.
+// GatewayOff is the one gateway that there is, none: calls go straight to the registry.
 const GatewayOff = "off"
 
 const (
@@ -52,9 +52,10 @@ const (
 // Eager is the name of the arm that others are compared with.
 const Eager = metrics.EagerArm
 
-// Arm is one configuration under test.
+// Arm is one configuration under test. Each field that is a text takes the words
+// that docs/format.md gives for the field of that name in a file of arms.
 type Arm struct {
-	Name    string         `json:"name"`
+	Name    string         `json:"name"` // unique among the arms of a run
 	Variant bridge.Variant `json:"variant"`
 	// Bridge false leaves every schema on the surface.
 	Bridge     bool          `json:"bridge"`

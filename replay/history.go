@@ -13,7 +13,8 @@ import (
 type history struct {
 	memo *tokens.Memo
 	// before is the measure of all messages but the last, each followed by a
-	// comma; lastEnd the measure of the last one, followed by the bracket.
+	// comma; lastMid that of the last one followed by a comma, and lastEnd by the
+	// bracket.
 	before  int
 	lastMid int
 	lastEnd int

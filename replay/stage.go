@@ -56,7 +56,9 @@ type view struct {
 // pipeline over one of them.
 func (p *Player) stage(s *sessions.Session) (*stage, error) {
 	if s.CorpusSHA256 != p.options.Corpus.SHA256 {
-		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\nhint: replay sessions with the corpus, and the distributions, that they were drawn from", s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
+		return nil, fmt.Errorf("session %s: drawn from corpus %.12s, not from this one (%.12s)\n"+
+			"hint: replay sessions with the corpus, and the distributions, that they were drawn from",
+			s.SessionID, s.CorpusSHA256, p.options.Corpus.SHA256)
 	}
 	st := &stage{
 		session: s, tools: slices.Clone(p.builtins),

@@ -2,11 +2,12 @@
 //
 // Given the definitions that a session may use, it splits them into those that
 // stay visible, the core first of all, and the deferrable rest: tools of MCP
-// servers and plugins, and in September core tools of a list too. If any tool is deferrable it replaces all of them with three tools
-// of its own: tool_search finds a tool, tool_describe returns its schema,
-// tool_call runs it. A listing of the deferred tools, cut to a budget, goes into
-// tool_search's description, because a model that cannot see what it lacks
-// makes do with the wrong tool or says that it cannot help.
+// servers and plugins, and in September core tools of a list too. If any tool is
+// deferrable it replaces all of them with three tools of its own: tool_search
+// finds a tool, tool_describe returns its schema, tool_call runs it. A listing of
+// the deferred tools, cut to a budget, goes into tool_search's description,
+// because a model that cannot see what it lacks makes do with the wrong tool or
+// says that it cannot help.
 //
 // It comes in two variants, July and September. All that tells them apart stands
 // in one set of rules, which a Bridge takes when it is made: it is of one variant
