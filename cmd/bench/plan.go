@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli"
@@ -23,14 +25,16 @@ const workersMax = 1024
 
 // plan is what a run is going to play.
 type plan struct {
-	corpus   *corpus.Corpus
-	arms     []replay.Arm
-	weights  metrics.Weights
-	sessions iter.Seq2[*sessions.Session, error]
-	count    int64 // 0: not known beforehand
-	draw     any   // how the sessions are drawn; nil for those of a file
-	notes    []string
-	manifest reports.Manifest
+	corpus  *corpus.Corpus
+	arms    []replay.Arm
+	weights metrics.Weights
+	// systemPrompt opens every session; empty for the default one.
+	systemPrompt string
+	sessions     iter.Seq2[*sessions.Session, error]
+	count        int64 // 0: not known beforehand
+	draw         any   // how the sessions are drawn; nil for those of a file
+	notes        []string
+	manifest     reports.Manifest
 }
 
 // planRun reads and checks everything before the first session is played.
@@ -42,8 +46,11 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{}
-	var err error
 	if err := p.chooseArms(f); err != nil {
+		return nil, err
+	}
+	prompt, err := p.readSystemPrompt(f.systemPrompt)
+	if err != nil {
 		return nil, err
 	}
 	if p.corpus, err = loadCorpus(f.corpus, f.distributions); err != nil {
@@ -60,10 +67,10 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
 		"sessions": f.sessions, "arms": armsOf(p.arms), "weights": p.weights, "corpus": f.corpus, "distribution": f.distribution,
-		"distributions": f.distributions, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
+		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
 	}}
 	p.manifest.Config = map[string]any{
-		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": replay.DefaultSystemPrompt,
+		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": prompt,
 	}
 	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256}
 	p.manifest.StartedAt = env.Now().UTC()
@@ -93,6 +100,27 @@ func checkOut(folder string) error {
 		return cli.Usage(errors.New("--out: no folder named\nhint: name one, or leave the flag out"))
 	}
 	return nil
+}
+
+// systemPromptMax bounds a system prompt, in bytes: it stands in every request.
+const systemPromptMax = 1 << 20
+
+// readSystemPrompt reads the system prompt of a file, if one is named, and returns
+// what stands for it in the run's configuration: the default one in full, another
+// by its digest.
+func (p *plan) readSystemPrompt(path string) (any, error) {
+	if path == "" {
+		return replay.DefaultSystemPrompt, nil
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return nil, cli.Input(fmt.Errorf("--system-prompt: %w\nhint: name a file of text", err))
+	case len(text) == 0 || len(text) > systemPromptMax || !utf8.Valid(text):
+		return nil, cli.Input(fmt.Errorf("--system-prompt: %s is no UTF-8 text of 1 to %d bytes\nhint: name a file that holds the prompt alone", path, systemPromptMax))
+	}
+	p.systemPrompt = string(text)
+	return map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(text)), "bytes": len(text)}, nil
 }
 
 // isArmsFile tells a file of arms from the name of a default arm.

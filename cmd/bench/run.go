@@ -19,6 +19,7 @@ type runFlags struct {
 	sessions      string
 	arms          []string
 	weights       string
+	systemPrompt  string
 	corpus        string
 	distribution  string
 	distributions string
@@ -64,6 +65,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.sessions, "sessions", "1000", "draw `N` sessions, or rows A-B of the draw, or read a file of sessions")
 	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
 	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
+	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
@@ -101,7 +103,7 @@ func runBench(ctx context.Context, env cli.Env, f runFlags) error {
 	figures := metrics.NewAccumulator()
 	counts := reports.Counts{Attempted: p.attempted()}
 	bar := cli.NewProgress(env, p.attempted(), "sessions")
-	err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights}, p.sessions, f.workers, func(o metrics.Observations) error {
+	err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights, SystemPrompt: p.systemPrompt}, p.sessions, f.workers, func(o metrics.Observations) error {
 		if err := figures.Add(o); err != nil {
 			return err
 		}
