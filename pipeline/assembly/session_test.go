@@ -47,6 +47,39 @@ func TestAgentLoopTools(t *testing.T) {
 	}
 }
 
+// TestLoopAnswersItsTools: where the agent answers, its tools go to it and to
+// nobody else, directly or, once deferred, through the bridge.
+func TestLoopAnswersItsTools(t *testing.T) {
+	s := newStage(t).builtins(t)
+	loop := registry.New(registry.Options{Clock: s.clock})
+	d, err := registry.Define("todo", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := loop.Register(registry.Registration{Toolset: "todo", Definition: d, Handler: func(_ context.Context, args json.RawMessage) (any, error) {
+		return "noted " + string(args), nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		variant         bridge.Variant
+		name, arguments string
+	}{
+		{bridge.July, "todo", `{"merge":"true"}`},
+		{bridge.September, "todo", `{"merge":"true"}`},
+		{bridge.September, bridge.CallTool, `{"calls":[{"name":"todo","arguments":{"merge":"true"}}]}`},
+	} {
+		session := s.sessionOf(t, row.variant, request("hermes-cli"))
+		session.Loop = loop
+		if o := call(t, session, row.name, row.arguments); o.Result.Text != `noted {"merge":true}` || o.Tool != "todo" {
+			t.Errorf("%s %s: %+v", row.variant, row.name, o)
+		}
+		if o := call(t, session, "read_file", `{"path":"x"}`); o.Tool != "read_file" || o.Result.Text != "read_file ran" {
+			t.Errorf("%s: another tool went to the agent: %+v", row.variant, o)
+		}
+	}
+}
+
 func TestUnknownTool(t *testing.T) {
 	_, session := officeSession(t)
 	if o := call(t, session, "no_such_tool", `{}`); o.Result.Text != `{"error":"Unknown tool: no_such_tool"}` {
@@ -173,9 +206,16 @@ func TestSearchStaysInline(t *testing.T) {
 
 // TestScopeIsNeverStale: what the session may reach is read anew at each call.
 func TestScopeIsNeverStale(t *testing.T) {
-	s, session := officeSession(t)
+	for _, v := range bridge.Variants() {
+		t.Run(string(v), func(t *testing.T) { scopeIsNeverStale(t, v) })
+	}
+}
+
+func scopeIsNeverStale(t *testing.T, variant bridge.Variant) {
+	s, july := officeSession(t)
+	session := s.sessionOf(t, variant, july.Request)
 	reach := func(name string) bool {
-		return !call(t, session, bridge.DescribeTool, `{"name":"`+name+`"}`).Result.Failed
+		return len(call(t, session, bridge.DescribeTool, string(variant.DescribeArguments([]string{name})[0])).Described) == 1
 	}
 	if reach("late_tool") || !reach("add_note") {
 		t.Fatal("late_tool is not there yet, add_note is")
@@ -199,7 +239,7 @@ func TestScopeIsNeverStale(t *testing.T) {
 		t.Error("an enabled toolset is not seen")
 	}
 	session.Request.Config.SearchDefaultLimit = 1
-	if o := call(t, session, bridge.SearchTool, `{"query":"document documents"}`); len(o.Matches) != 1 {
+	if o := call(t, session, bridge.SearchTool, string(variant.SearchArguments("document"))); len(o.Matches) != 1 {
 		t.Errorf("%d hits with a default limit of 1: the settings of an earlier call", len(o.Matches))
 	}
 }
@@ -207,20 +247,30 @@ func TestScopeIsNeverStale(t *testing.T) {
 // TestProbesGateTheScope: a tool that is down is not found, described or called
 // through the bridge.
 func TestProbesGateTheScope(t *testing.T) {
+	for _, v := range bridge.Variants() {
+		t.Run(string(v), func(t *testing.T) { probesGateTheScope(t, v) })
+	}
+}
+
+func probesGateTheScope(t *testing.T, variant bridge.Variant) {
 	s := newStage(t)
 	s.guarded(t, "guarded", "docker")
 	s.define(t, "set", "other", "", ``)
 	s.probe("docker").up = false
-	session := s.session(t, request("set"))
-	if o := call(t, session, bridge.SearchTool, `{"query":"guarded"}`); len(o.Matches) != 0 || !strings.Contains(o.Result.Text, `"total_available":1`) {
+	session := s.sessionOf(t, variant, request("set"))
+	if o := call(t, session, bridge.SearchTool, string(variant.SearchArguments("guarded"))); len(o.Matches) != 0 || !strings.Contains(o.Result.Text, `"total_available":1`) {
 		t.Errorf("result %s", o.Result.Text)
 	}
-	if o := call(t, session, bridge.CallTool, `{"name":"guarded","arguments":{}}`); o.Refusal == nil || o.Refusal.Class != bridge.ClassNotInScope {
+	if o := call(t, session, bridge.DescribeTool, string(variant.DescribeArguments([]string{"guarded"})[0])); len(o.Described) != 0 {
+		t.Errorf("result %s", o.Result.Text)
+	}
+	arguments := string(variant.CallArguments("guarded", json.RawMessage(`{}`)))
+	if o := call(t, session, bridge.CallTool, arguments); o.Refusal == nil || o.Refusal.Class != bridge.ClassNotInScope {
 		t.Errorf("outcome %+v", o)
 	}
 	s.probe("docker").up = true
 	s.clock.Advance(30 * time.Second)
-	if o := call(t, session, bridge.CallTool, `{"name":"guarded","arguments":{}}`); o.Tool != "guarded" {
+	if o := call(t, session, bridge.CallTool, arguments); o.Tool != "guarded" {
 		t.Errorf("outcome %+v", o)
 	}
 }

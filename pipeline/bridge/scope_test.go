@@ -106,6 +106,12 @@ func TestToolSearch(t *testing.T) {
 		t.Errorf("a plugin's tool with a long description: %s", result.Text)
 	}
 
+	// The prefix of servers' toolsets ends in a hyphen.
+	other := d.Scope([]*registry.Definition{d.define(t, "mcp_notes", "strike_note", "Strike a note.")}, bridge.DefaultConfig())
+	if result, _ := other.ToolSearch(arguments("query", "note")); !strings.Contains(result.Text, `"source":"plugin","source_name":"mcp_notes"`) {
+		t.Errorf("a plugin whose name begins like a server's: %s", result.Text)
+	}
+
 	result, matches = scope.ToolSearch(arguments("query", "nothing matches this"))
 	if want := `{"query":"nothing matches this","total_available":2,"matches":[]}`; result.Text != want || len(matches) != 0 {
 		t.Errorf("no hits: %s, want %s", result.Text, want)

@@ -105,6 +105,45 @@ func TestSeveralQueries(t *testing.T) {
 	if got := searchFor(t, scope, `{"queries":["issue"," ",null]}`); len(got.Results) != 1 {
 		t.Errorf("blank queries are none: %+v", got)
 	}
+	if got := searchFor(t, scope, `{"queries":["issue","issue"]}`); len(got.Results) != 2 || len(got.Tools) != 2 {
+		t.Errorf("a repeated query has its own group: %+v", got)
+	}
+}
+
+// TestSearchResultText: what a model reads, to the byte; its length is part of
+// every figure.
+func TestSearchResultText(t *testing.T) {
+	d := newDeskOf(t, bridge.September)
+	scope := d.session(d.issues(t)...)
+	group := `{"query":"zzzz","matches":[],"available_sources":[{"name":"linear","tool_count":2},{"name":"slack","tool_count":1}],"hint":`
+	for arguments, want := range map[string]string{
+		`{"queries":["slack message"]}`: `{"queries":["slack message"],"total_available":3,"results":[{"query":"slack message","matches":["slack_post"]}],` +
+			`"tools":{"slack_post":{"source":"mcp","source_name":"mcp-slack","description":"Post a message.","required":["channel","text"]}}}`,
+		`{"queries":["zzzz"]}`: `{"queries":["zzzz"],"total_available":3,"results":[` + group + `HINT}],"tools":{}}`,
+	} {
+		result, _ := scope.ToolSearch(fields(t, arguments))
+		if hint := searchFor(t, scope, arguments).Results[0].Hint; hint != "" {
+			want = strings.Replace(want, "HINT", string(rawjson.String(hint)), 1)
+		}
+		if result.Text != want {
+			t.Errorf("%s:\n%s\nwant\n%s", arguments, result.Text, want)
+		}
+	}
+}
+
+// TestSeveralQueriesLimit: the limit is brought into range for each query, not
+// for all of them together.
+func TestSeveralQueriesLimit(t *testing.T) {
+	d := newDeskOf(t, bridge.September)
+	scope := d.session(d.many(t, 60, "mcp-many", "same_tool_%02d")...)
+	for limit, want := range map[string]int{
+		``: 5, `,"limit":2`: 2, `,"limit":0`: 1, `,"limit":-3`: 1, `,"limit":25`: 25, `,"limit":26`: 25, `,"limit":"7"`: 7, `,"limit":"x"`: 5, `,"limit":null`: 5,
+	} {
+		got := searchFor(t, scope, `{"queries":["tool","same tool"]`+limit+`}`)
+		if one, other := len(got.Results[0].Matches), len(got.Results[1].Matches); one != want || other != want || got.Total != 60 {
+			t.Errorf("%q: %d and %d of %d hits, want %d", limit, one, other, got.Total, want)
+		}
+	}
 }
 
 // TestWordForms: a query in another form of a word finds the same, what no tool
@@ -257,6 +296,7 @@ func TestSeveralAreBounded(t *testing.T) {
 		`{}`: "queries is required", `{"queries":[]}`: "queries is required", `{"queries":[" ",""]}`: "queries is required",
 		`{"queries":null}`: "queries is required", `{"queries":"\n"}`: "queries is required", `{"query":"issue"}`: "queries is required",
 		`{"queries":[` + numbered(8) + `]}`: "too many", `{"queries":[` + numbered(7) + `]}`: "",
+		`{"queries":["",` + numbered(7) + `,null]}`: "", `{"queries":["0",` + numbered(7) + `]}`: "too many", // blank ones are none, repeated ones are some
 	} {
 		if got := searchFor(t, scope, arguments).Error; (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("search %s: error %q, want %q", arguments, got, want)
@@ -265,6 +305,7 @@ func TestSeveralAreBounded(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{}`: "names is required", `{"names":[]}`: "names is required", `{"names":""}`: "names is required", `{"name":"slack_post"}`: "names is required",
 		`{"names":[` + numbered(11) + `]}`: "too many", `{"names":[` + numbered(10) + `]}`: "",
+		`{"names":["0"," 9",` + numbered(10) + `]}`: "", // repeated ones are none
 	} {
 		result, described := scope.ToolDescribe(fields(t, arguments))
 		if got := errorOf(t, result); (got == "") != (want == "") || !strings.Contains(got, want) || described != nil {
@@ -319,12 +360,13 @@ func TestOneOfCalls(t *testing.T) {
 	d := newDeskOf(t, bridge.September)
 	scope := d.session(d.define(t, "mcp-a", "ping", "Ping.", "host"))
 	for arguments, want := range map[string]bridge.ErrorClass{
-		`{"calls":[{"name":"ping","arguments":{"host":"x"}}]}`:       "",
-		`{"calls":{"name":"ping","arguments":{"host":"x"}}}`:         "",
-		`{"name":"ping","arguments":{"host":"x"}}`:                   "",
-		`{"calls":null,"name":"ping","arguments":{"host":"x"}}`:      "",
-		`{"calls":[{"name":"ping","arguments":"{\"host\":\"x\"}"}]}`: "",
-		`{"calls":[{"name":"ping"},{"name":"ping"}]}`:                bridge.ClassTooMany,
+		`{"calls":[{"name":"ping","arguments":{"host":"x"}}]}`:                                  "",
+		`{"calls":{"name":"ping","arguments":{"host":"x"}}}`:                                    "",
+		`{"name":"ping","arguments":{"host":"x"}}`:                                              "",
+		`{"calls":null,"name":"ping","arguments":{"host":"x"}}`:                                 "",
+		`{"name":"terminal","arguments":{},"calls":[{"name":"ping","arguments":{"host":"x"}}]}`: "",
+		`{"calls":[{"name":"ping","arguments":"{\"host\":\"x\"}"}]}`:                            "",
+		`{"calls":[{"name":"ping"},{"name":"ping"}]}`:                                           bridge.ClassTooMany,
 		`{"calls":[]}`:                       bridge.ClassNameMissing,
 		`{"calls":["ping"]}`:                 bridge.ClassNameMissing,
 		`{"calls":[{}]}`:                     bridge.ClassNameMissing,

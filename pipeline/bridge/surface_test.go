@@ -189,6 +189,9 @@ func TestOffStillTells(t *testing.T) {
 	if got := namesOf(s.Definitions); got != "b_tool terminal a_tool" {
 		t.Errorf("surface %q, want all tools in the order given", got)
 	}
+	if s := assemble(t, d.Bridge, tools[1:2], off, 1_000_000); s.BudgetTokens != 50_000 || s.DeferrableCount != 0 {
+		t.Errorf("nothing to defer: budget %d, %d deferrable", s.BudgetTokens, s.DeferrableCount)
+	}
 	if s := assemble(t, d.Bridge, tools, off, -7); s.BudgetTokens != 0 {
 		t.Errorf("a share of an unknown context: %d, want 0", s.BudgetTokens)
 	}

@@ -87,6 +87,38 @@ func TestProbeCache(t *testing.T) {
 	}
 }
 
+// TestVerdictsAgeFromTheQuestion: a probe that takes its time uses up its own
+// verdict, since what it saw may be as old as the question.
+func TestVerdictsAgeFromTheQuestion(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		answers []bool
+		steps   []time.Duration // waited before each reading
+		want    []bool          // usable at each reading
+		asked   []int           // how often in all
+	}{
+		{"a pass", []bool{true, true}, []time.Duration{0, 19 * time.Second, time.Second}, []bool{true, true, true}, []int{1, 1, 2}},
+		{"a failure", []bool{false, true}, []time.Duration{0, 19 * time.Second, time.Second}, []bool{false, false, true}, []int{1, 1, 2}},
+		// Asked at 0 and 49 s, answered 10 s later; then at 60 s, where the grace of the first question is over.
+		{"the grace", []bool{true, false, false}, []time.Duration{0, 39 * time.Second, time.Second}, []bool{true, true, false}, []int{1, 2, 3}},
+	} {
+		b := newBench()
+		s := &script{answers: row.answers}
+		reg := tool(t, "terminal", "terminal")
+		reg.Check = &registry.Check{Name: "docker", Probe: func() (bool, error) {
+			b.clock.Advance(10 * time.Second)
+			return s.probe()
+		}}
+		mustRegister(t, b.Registry, reg)
+		for i, wait := range row.steps {
+			b.clock.Advance(wait)
+			if got := usable(b.Registry) != ""; got != row.want[i] || s.asked != row.asked[i] {
+				t.Errorf("%s, reading %d: usable %t after %d questions, want %t after %d", row.name, i, got, s.asked, row.want[i], row.asked[i])
+			}
+		}
+	}
+}
+
 // TestGraceIsPerProbe: one probe's past success does not excuse another's
 // failure.
 func TestGraceIsPerProbe(t *testing.T) {

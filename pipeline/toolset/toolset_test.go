@@ -287,6 +287,12 @@ func TestAliasNeverHidesAToolset(t *testing.T) {
 	if got := strings.Join(r.Resolve("github"), " "); got != "plugin_tool" {
 		t.Errorf("github resolves to %q, want the plugin's tool", got)
 	}
+	// Nor does it hide a fixed one, even one that is empty.
+	fixed := toolset.NewResolver(table(t, toolset.Toolset{Name: "empty"}), reg)
+	reg.RegisterAlias("empty", "mcp-github")
+	if got := fixed.Resolve("empty"); len(got) != 0 {
+		t.Errorf("empty resolves to %q, want nothing", got)
+	}
 }
 
 func TestCustomToolset(t *testing.T) {
@@ -337,6 +343,29 @@ func TestNonCoreAndDisables(t *testing.T) {
 	}
 	if n, m := len(r.NonCore("hermes-feishu")), len(r.NonCore("hermes-gateway")); n != 5 || m != 12 {
 		t.Errorf("feishu adds %d tools, gateway %d; want 5, 12", n, m)
+	}
+}
+
+// TestNonCoreLooksOneLevelDown: a bundle's own tools are its direct ones and
+// those of the toolsets that it includes, not of those that they include.
+func TestNonCoreLooksOneLevelDown(t *testing.T) {
+	tb, err := toolset.NewTable(toolset.Lists{Core: []string{"core"}}, []toolset.Toolset{
+		{Name: "hermes-top", Tools: []string{"core", "own"}, Includes: []string{"middle"}},
+		{Name: "middle", Tools: []string{"core", "near"}, Includes: []string{"bottom"}},
+		{Name: "bottom", Tools: []string{"far"}},
+		{Name: "posture", Tools: []string{"core", "extra"}, Posture: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := toolset.NewResolver(tb, holding(t, "middle/registered"))
+	for name, want := range map[string]string{"hermes-top": "near own registered", "posture": "extra"} {
+		if nonCore, gone := strings.Join(r.NonCore(name), " "), strings.Join(r.Disables(name), " "); nonCore != want || gone != want {
+			t.Errorf("%s adds %q and disables %q, want %q", name, nonCore, gone, want)
+		}
+	}
+	if got := strings.Join(r.Disables("middle"), " "); got != "core far near registered" {
+		t.Errorf("middle disables %q, want all that it resolves to", got)
 	}
 }
 
