@@ -398,7 +398,7 @@ func ExamplePrint() {
 	//   eager         every schema sent
 	//   july-listing  tools deferred and listed
 	// Assuming: agent aware, tokenizer o200k_base
-	// Reading: ↓ lower is better, ↑ higher is better, - nothing to measure
+	// Reading: ↓ lower is better, ↑ higher is better, - nothing to measure, ≤ that or less
 	//
 	// SCHEMA TOKENS: the tools array of a session's first request
 	//                                      july-
