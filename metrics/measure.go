@@ -275,7 +275,7 @@ func callRules() []rule {
 		},
 		{
 			Measure: Measure{"wrong_calls", "calls", Lower, counted(), perSession,
-				"calls of deferred tools that the intent does not need, in a session, mean"},
+				"calls of deferred tools that the intent does not need, or not yet, in a session, mean"},
 			ofSession: always(func(s SessionArm) int64 { return int64(s.WrongCalls) }),
 		},
 		{

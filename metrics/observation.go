@@ -159,7 +159,8 @@ type Hit struct {
 }
 
 // Search is one query of an intent's writer against the session's deferred
-// catalog.
+// catalog: each one where the catalog has a gold or the intent is absent, and
+// elsewhere those that the agent made.
 type Search struct {
 	SessionID string
 	RowIndex  int64
@@ -173,7 +174,7 @@ type Search struct {
 	Issued    bool     // the agent made this search
 	PoolSize  int      // deferred tools searched
 	Limit     int      // search_default_limit
-	Gold      []string // golds in the deferred catalog; none for an absent intent
+	Gold      []string // golds in the deferred catalog; none for an absent intent, or where all are visible or gone
 	Hits      []Hit    // best first; the ten best, or Limit if that is more, also where the agent was shown fewer
 }
 

@@ -201,6 +201,24 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A search for a tool that is gone is one that the agent makes, and has a row, though there is no gold to judge it by.
+// What the agent did not search for has none.
+func TestSearchesForWhatIsGone(t *testing.T) {
+	c := loadCorpus(t, tinyFiles)
+	s := tinySession(c)
+	s.Events = []sessions.Event{at(0, sessions.Event{Kind: sessions.KindServerDown, Server: "mcp-post"}),
+		turnAt(1, asks("x", saysStamp, letter())), turnAt(2, asks("y", saysNote, gold(readNote, "title", "rent")))}
+	searching, resigned := NewArm("aware", bridge.July), NewArm("unaware", bridge.July)
+	resigned.Agent = AgentUnaware
+	o := playOne(t, c, []Arm{searching, resigned}, s)
+	if len(o.Searches) != 1 {
+		t.Fatalf("%d searches, want one: %+v", len(o.Searches), o.Searches)
+	}
+	if got := o.Searches[0]; got.Arm != "aware" || got.Turn != 0 || got.Query != saysStamp || !got.Issued || len(got.Gold) > 0 || got.PoolSize != 2 {
+		t.Errorf("%+v is not the search for what is gone", got)
+	}
+}
+
 // Arms of another memo have probes of their own: what one arm asks changes nothing
 // for another.
 func TestArmsDoNotMeet(t *testing.T) {

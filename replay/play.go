@@ -45,9 +45,9 @@ type play struct {
 
 // judgedBy is what a judged search depends on, beside the session.
 type judgedBy struct {
-	assembler   *assembly.Assembler
-	writer      string
-	turn, depth int
+	assembler            *assembly.Assembler
+	writer               string
+	turn, queries, depth int
 }
 
 // modelCall is one tool call of a model request.
@@ -199,16 +199,21 @@ func (p *play) turn(ctx context.Context, n int, t *sessions.Turn) error {
 }
 
 // judge asks each of the writer's queries of the session's deferred tools, for
-// an intent with a deferred gold and for one that no tool serves.
+// an intent with a deferred gold and for one that no tool serves. Of any other
+// intent there is nothing to judge, and only what the agent asked is recorded.
 func (p *play) judge(n int, t *sessions.Turn, asked []string, issued int) {
 	if len(p.shown.Deferred) == 0 {
 		return
 	}
+	gold := p.deferredGold(t)
+	if len(gold) == 0 && t.Class != corpus.Absent {
+		asked = asked[:issued]
+	}
 	limit := p.view.session.Request.Config.SearchDefaultLimit
-	key := judgedBy{p.view.session.Assembler, p.arm.Writer, n, max(searchDepth, limit)}
+	key := judgedBy{p.view.session.Assembler, p.arm.Writer, n, len(asked), max(searchDepth, limit)}
 	rows, done := p.judged[key]
 	if !done {
-		rows = p.observeSearches(n, t, asked, key.depth)
+		rows = p.observeSearches(n, t, asked, gold, key.depth)
 		p.judged[key] = rows
 	}
 	for _, row := range rows {
@@ -217,7 +222,8 @@ func (p *play) judge(n int, t *sessions.Turn, asked []string, issued int) {
 	}
 }
 
-func (p *play) observeSearches(n int, t *sessions.Turn, asked []string, depth int) []metrics.Search {
+// deferredGold are the ids of an intent's golds that the session can search for.
+func (p *play) deferredGold(t *sessions.Turn) []string {
 	var gold []string
 	scope := p.view.session.Scope()
 	for _, g := range t.Gold {
@@ -225,9 +231,11 @@ func (p *play) observeSearches(n int, t *sessions.Turn, asked []string, depth in
 			gold = append(gold, tool.ID)
 		}
 	}
-	if len(gold) == 0 && t.Class != corpus.Absent {
-		return nil
-	}
+	return gold
+}
+
+func (p *play) observeSearches(n int, t *sessions.Turn, asked, gold []string, depth int) []metrics.Search {
+	scope := p.view.session.Scope()
 	rows := make([]metrics.Search, len(asked))
 	for step, query := range asked {
 		rows[step] = metrics.Search{

@@ -86,7 +86,7 @@ func schemaSentence(arm string, figures figureIndex) string {
 		if percent.Value < 0 {
 			than = "more"
 		}
-		sentence += fmt.Sprintf(", %s%% %s in the mean session", number(math.Abs(percent.Value), 1), than)
+		sentence += fmt.Sprintf(", %s%% %s per session on average", number(math.Abs(percent.Value), 1), than)
 	}
 	if surface.Value > eager.Value {
 		sentence += ": the bridge costs more than it saves"

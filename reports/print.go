@@ -16,8 +16,11 @@ type PrintOptions struct {
 	Brief bool
 }
 
-// noFigure stands where an arm has nothing to measure.
-const noFigure = "-"
+// noFigure stands where an arm has nothing to measure, and atMost before a break-even that smaller catalogs may lie below.
+const (
+	noFigure = "-"
+	atMost   = "≤"
+)
 
 // Print writes a summary for people: what the best arm saves and costs in a sentence, what that rests on, and a table for
 // each theme, arms side by side, each row with its unit, its better direction and the size of its population; below it
@@ -65,7 +68,7 @@ func (p *printer) head() {
 		writeItem(&p.out, left(strings.Repeat(" ", tableInset)+arm.Name, indent), indent, what)
 	}
 	p.line("Assuming", strings.Join(shared(s.Assumptions), ", "))
-	p.line("Reading", "↓ lower is better, ↑ higher is better, "+noFigure+" nothing to measure")
+	p.line("Reading", "↓ lower is better, ↑ higher is better, "+noFigure+" nothing to measure, "+atMost+" that or less")
 	for _, arm := range s.Assumptions {
 		if f := p.figures.get(metrics.MeasureByteIdentical, arm.Name); f != nil && f.Value < 1 {
 			p.line("Fault", fmt.Sprintf("under %s the same definitions gave different bytes in %s%% of sessions", arm.Name, number(100-100*f.Value, 2)))
@@ -178,6 +181,8 @@ func (p *printer) cells(unit string, figures []*metrics.Figure) []cell {
 			cells[i].value = noFigure
 		case f.Value == 0 && (f.Measure == metrics.MeasureBreakEvenTurns || f.Measure == metrics.MeasureBreakEvenTokens):
 			cells[i] = cell{"none", p.marks(f.Warnings)}
+		case f.Measure == metrics.MeasureBreakEvenTokens && f.Value > 1 && paysAtEverySize(p.summary, f.Arm):
+			cells[i] = cell{atMost + number(f.Value, decimals), p.marks(f.Warnings)}
 		default:
 			cells[i] = cell{number(f.Value, decimals), p.marks(f.Warnings)}
 		}

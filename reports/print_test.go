@@ -214,7 +214,7 @@ func TestHeadline(t *testing.T) {
 		want []string
 	}{
 		{"saves", map[string]values{"eager": {}, "listing": saves}, []string{
-			"With listing the tool schemas of a session's first request take 300 tokens instead of 1,000, 65.2% less in the mean session.",
+			"With listing the tool schemas of a session's first request take 300 tokens instead of 1,000, 65.2% less per session on average.",
 			"Over a whole session it saves 6,000 of 10,000 effective tokens, from turn 2 on, and where it defers 4,096 tokens of schemas or more.",
 			"costs 1.25 extra requests on average, and 1.2% of the tools needed are never reached."}},
 		{"not with the largest catalogs", map[string]values{"listing": but(values{"break_even_tokens": 0})}, []string{
@@ -223,7 +223,7 @@ func TestHeadline(t *testing.T) {
 			"saves 6,000 of 10,000 effective tokens, where it defers 4,096 tokens of schemas or more, but not in the longest sessions."}},
 		{"never for good", map[string]values{"listing": but(values{"break_even_turns": 0, "break_even_tokens": 0})}, []string{
 			"saves 6,000 of 10,000 effective tokens, but neither in the longest sessions nor in those that defer most."}},
-		{"schemas cost more", map[string]values{"listing": but(values{"surface_tokens": 1200, "saved_pct": -20})}, []string{"take 1,200 tokens instead of 1,000, 20.0% more in the mean session: the bridge costs more than it saves."}},
+		{"schemas cost more", map[string]values{"listing": but(values{"surface_tokens": 1200, "saved_pct": -20})}, []string{"take 1,200 tokens instead of 1,000, 20.0% more per session on average: the bridge costs more than it saves."}},
 		{"sessions cost more", map[string]values{"listing": but(values{"net_saved": -500, "break_even_tokens": 0})}, []string{
 			"65.2% less", "it costs 4,000 effective tokens where eager costs 3,500: it does not pay. A cold"}},
 		{"sessions cost more, not all", map[string]values{"listing": but(values{"net_saved": -500})}, []string{
@@ -389,7 +389,7 @@ func ExamplePrint() {
 	fmt.Print(head)
 	// Output:
 	// With july-listing the tool schemas of a session's first request take 8,400 tokens instead of 31,000,
-	// 72.4% less in the mean session. Over a whole session it saves 41,000 of 92,000 effective tokens,
+	// 72.4% less per session on average. Over a whole session it saves 41,000 of 92,000 effective tokens,
 	// from turn 1 on, and where it defers 2,048 tokens of schemas or more. A cold call, the first use of a
 	// deferred tool, costs 1.07 extra requests on average, and 0.4% of the tools needed are never reached.
 	//
@@ -398,7 +398,7 @@ func ExamplePrint() {
 	//   eager         every schema sent
 	//   july-listing  tools deferred and listed
 	// Assuming: agent aware, tokenizer o200k_base
-	// Reading: ↓ lower is better, ↑ higher is better, - nothing to measure
+	// Reading: ↓ lower is better, ↑ higher is better, - nothing to measure, ≤ that or less
 	//
 	// SCHEMA TOKENS: the tools array of a session's first request
 	//                                      july-

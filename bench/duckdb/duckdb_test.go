@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	sessions = 700 // enough for rows to fill more than one batch
-	seed     = uint64(18446744073709551615)
+	madeUp = 700 // enough for rows to fill more than one batch
+	seed   = uint64(18446744073709551615)
 )
 
 // observations are those of one made-up session under two arms.
@@ -46,7 +46,7 @@ func observations(index int) metrics.Observations {
 	return o
 }
 
-// database is DuckDB with a view of each table of a run folder.
+// database is DuckDB with the tables of a run folder of made-up sessions.
 func database(t *testing.T) *sql.DB {
 	t.Helper()
 	w, err := reports.Create(t.TempDir(), reports.Manifest{Seed: seed, Config: map[string]any{"seed": seed}, Corpus: reports.Corpus{Name: "made-up", SHA256: "c0ffee"}})
@@ -54,7 +54,7 @@ func database(t *testing.T) *sql.DB {
 		t.Fatal(err)
 	}
 	figures := metrics.NewAccumulator()
-	for i := range sessions {
+	for i := range madeUp {
 		o := observations(i)
 		if err := w.Add(o); err != nil {
 			t.Fatal(err)
@@ -67,6 +67,12 @@ func database(t *testing.T) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return open(t, result)
+}
+
+// open makes a view of each table of a run folder.
+func open(t *testing.T, result *reports.Result) *sql.DB {
+	t.Helper()
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)
