@@ -221,6 +221,36 @@ func TestFigureOrder(t *testing.T) {
 	}
 }
 
+// TestEagerCountedOtherwise: what an arm saved says little where eager's tokens are of another tokenizer, cache or weight.
+func TestEagerCountedOtherwise(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*metrics.Assumptions)
+		warned bool
+	}{
+		"alike":             {func(*metrics.Assumptions) {}, false},
+		"another retriever": {func(a *metrics.Assumptions) { a.Retriever, a.Agent, a.Memo = "substring", "hasty", "off" }, false},
+		"another tokenizer": {func(a *metrics.Assumptions) { a.Tokenizer = "chars4" }, true},
+		"without a cache":   {func(a *metrics.Assumptions) { a.Cache = "none" }, true},
+		"output is dearer":  {func(a *metrics.Assumptions) { a.WeightOutput = 5 }, true},
+	} {
+		arm := weighed("s", "bare", 9, 5)
+		c.change(&arm.Assumptions)
+		a := accumulate(t, []metrics.Observations{{Arms: []metrics.SessionArm{weighed("s", "eager", 0, 9), arm}}})
+		figures := byKey(a.Figures())
+		for _, measure := range []string{"net_saved", "net_saved_prompt_tokens", "surface_tokens"} {
+			want := c.warned && measure != "surface_tokens"
+			if got := slices.Contains(figures[key{measure, "bare"}].Warnings, metrics.WarnCountedOtherwise); got != want {
+				t.Errorf("%s: %s: %q", name, measure, figures[key{measure, "bare"}].Warnings)
+			}
+		}
+		for _, b := range a.BreakEvens() {
+			if slices.Contains(b.Warnings, metrics.WarnCountedOtherwise) != c.warned {
+				t.Errorf("%s: %s: %q", name, b.Measure, b.Warnings)
+			}
+		}
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	sessions := twoSessions()
 	figures := byKey(accumulate(t, sessions).Figures())

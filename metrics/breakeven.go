@@ -51,6 +51,7 @@ func (a *Accumulator) BreakEvens() []BreakEven {
 	var all []BreakEven
 	for _, name := range a.order {
 		arm := a.arms[name]
+		first := len(all)
 		if len(arm.byTurn) > 0 {
 			all = append(all, breakEven(MeasureBreakEvenTurns, name, arm.byTurn[1].n, arm.byTurn))
 		}
@@ -60,6 +61,9 @@ func (a *Accumulator) BreakEvens() []BreakEven {
 				sessions += s.n
 			}
 			all = append(all, breakEven(MeasureBreakEvenTokens, name, sessions, arm.byDeferred))
+		}
+		for i := first; i < len(all) && a.countedOtherwise(name); i++ {
+			all[i].Warnings = append(all[i].Warnings, WarnCountedOtherwise)
 		}
 	}
 	return all

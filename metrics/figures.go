@@ -53,6 +53,7 @@ type Warning string
 const (
 	WarnSmallPopulation  Warning = "population under 30: a few sessions or intents decide this figure"
 	WarnThinEnd          Warning = "its last turn or bin has under 30 sessions, and they decide whether the saving stays"
+	WarnCountedOtherwise Warning = "eager's tokens are counted, cached or weighed otherwise: the difference is not what the arm saves"
 	WarnLostCalls        Warning = "some calls were lost and are not in this mean: read it beside lost_rate"
 	WarnNotByteIdentical Warning = "below 1: the same definitions gave different bytes, a fault of the assembly"
 	WarnDerivedIntents   Warning = "rests on intents of class derived, made from tool descriptions: easier than what users say"
@@ -142,9 +143,23 @@ func (a *Accumulator) appendSlice(figures []Figure, of Figure, tallies []tally) 
 			f.Value /= float64(t.n)
 		}
 		f.Warnings = warnings(f, lost, t.derived)
+		if rule.Population == perPair && a.countedOtherwise(f.Arm) {
+			f.Warnings = append(f.Warnings, WarnCountedOtherwise)
+		}
 		figures = append(figures, f)
 	}
 	return figures
+}
+
+// countedOtherwise reports whether an arm's tokens are not those of [EagerArm]: of another tokenizer, cache or weight.
+func (a *Accumulator) countedOtherwise(arm string) bool {
+	eager := a.arms[EagerArm]
+	if eager == nil {
+		return false
+	}
+	x, y := a.arms[arm].assumptions, eager.assumptions
+	return x.Tokenizer != y.Tokenizer || x.Cache != y.Cache || x.WeightFresh != y.WeightFresh || x.WeightCached != y.WeightCached ||
+		x.WeightWrite != y.WeightWrite || x.WeightOutput != y.WeightOutput
 }
 
 // warnings says what weakens f, whose slice has lost calls or not, and whose population has derived intents or not.

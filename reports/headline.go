@@ -36,7 +36,7 @@ func headline(s Summary, figures figureIndex) string {
 	return strings.Join(sentences, " ")
 }
 
-// bestArm is the arm that saves most: among those with a listing if there are any, else among all that defer tools, and of
+// bestArm is the arm that saves most: among comparable ones with a listing if there are any, else among all that defer tools, and of
 // these among the ones that lose hardly more tools than the one that loses least; in effective tokens of whole sessions if
 // those are known, else in schema tokens. Empty if no arm defers.
 func bestArm(s Summary, figures figureIndex) string {
@@ -48,9 +48,9 @@ func bestArm(s Summary, figures figureIndex) string {
 		}
 		return 0
 	}
-	for _, arm := range s.Assumptions {
+	for _, arm := range comparableArms(s, figures) {
 		listing := figures.get("listing_tokens", arm.Name)
-		if arm.Name == metrics.EagerArm || !arm.Bridge || listing == nil || listed && listing.Value == 0 {
+		if listing == nil || listed && listing.Value == 0 {
 			continue
 		}
 		if listing.Value > 0 && !listed {
@@ -69,6 +69,24 @@ func bestArm(s Summary, figures figureIndex) string {
 		}
 	}
 	return best
+}
+
+// comparableArms are the arms that defer tools: those whose tokens are counted as eager's are, if there are any.
+func comparableArms(s Summary, figures figureIndex) []Arm {
+	var all, alike []Arm
+	for _, arm := range s.Assumptions {
+		if arm.Name == metrics.EagerArm || !arm.Bridge {
+			continue
+		}
+		all = append(all, arm)
+		if saved := figures.get(metrics.MeasureNetSaved, arm.Name); saved == nil || !slices.Contains(saved.Warnings, metrics.WarnCountedOtherwise) {
+			alike = append(alike, arm)
+		}
+	}
+	if len(alike) > 0 {
+		return alike
+	}
+	return all
 }
 
 // lostTolerance is the share of tools that the best arm may lose beyond the arm that loses least.

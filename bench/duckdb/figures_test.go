@@ -28,6 +28,8 @@ var (
 	breakEvensSQL string
 	//go:embed testdata/judged.sql
 	judgedSQL string
+	//go:embed testdata/consistent.sql
+	consistentSQL string
 )
 
 // played is a run folder on disk, opened with DuckDB.
@@ -216,17 +218,23 @@ func checkBreakEvens(t *testing.T, p played) {
 	}
 }
 
+// checkNone runs a statement that finds what breaks a rule.
+func checkNone(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if rows := query(t, db, "SELECT * FROM (\n"+statement+"\n) LIMIT 3"); rows != "" {
+		t.Errorf("broken by %s", rows)
+	}
+}
+
 func TestFigures(t *testing.T) {
 	for name, p := range runs(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Run("figures", func(t *testing.T) { checkFigures(t, p) })
 			t.Run("break-evens", func(t *testing.T) { checkBreakEvens(t, p) })
-			for rule, statement := range consistent() {
-				t.Run(rule, func(t *testing.T) {
-					if rows := query(t, p.db, "SELECT * FROM ("+statement+") LIMIT 3"); rows != "" {
-						t.Errorf("broken by %s", rows)
-					}
-				})
+			t.Run("searches have the measures of their hits", func(t *testing.T) { checkNone(t, p.db, judgedSQL) })
+			for _, rule := range strings.Split(consistentSQL, "-- rule: ")[1:] {
+				name, statement, _ := strings.Cut(rule, "\n")
+				t.Run(name, func(t *testing.T) { checkNone(t, p.db, strings.TrimSuffix(strings.TrimSpace(statement), ";")) })
 			}
 		})
 	}
