@@ -186,7 +186,9 @@ func chooseSession(c *corpus.Corpus, f surfaceFlags) (*sessions.Session, []strin
 		return nil, nil, cli.Usage(fmt.Errorf("--row %d: no such session\nhint: count the sessions from 0", f.row))
 	}
 	p := &plan{corpus: c}
-	given := runFlags{sessions: f.sessions, corpus: f.corpus, distribution: f.distribution, seed: f.seed, seedGiven: f.seedGiven}
+	given := runFlags{
+		sessions: f.sessions, corpus: f.corpus, distribution: f.distribution, events: defaultEvents, seed: f.seed, seedGiven: f.seedGiven,
+	}
 	var err error
 	if isFile(f.sessions) {
 		err = p.read(given)
