@@ -80,6 +80,10 @@ func (s *Set) Add(file string, data []byte) error {
 
 // AddFile is Add for a file on disk. An unreadable file's error wraps the operating system's.
 func (s *Set) AddFile(path string) error {
+	// Looked at before it is opened: opening a pipe that nobody writes to never ends.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%s: not a regular file\nhint: write what it gives to a file first", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("cannot read distributions: %w\nhint: check the path and its permissions", err)

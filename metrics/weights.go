@@ -20,9 +20,11 @@ type Weights struct {
 func ParseWeights(text string) (Weights, error) {
 	w := DefaultWeights()
 	fields := map[string]*float64{"fresh": &w.Fresh, "cached": &w.Cached, "write": &w.Write, "output": &w.Output}
+	given := make(map[*float64]bool)
 	for _, part := range strings.Split(text, ",") {
 		name, number, _ := strings.Cut(part, "=")
-		field := fields[strings.TrimSpace(name)]
+		name = strings.TrimSpace(name)
+		field := fields[name]
 		if field == nil {
 			return Weights{}, fmt.Errorf("unknown weight %q\nhint: weights are fresh, cached, write and output, as in cached=0.1,output=4", part)
 		}
@@ -30,7 +32,10 @@ func ParseWeights(text string) (Weights, error) {
 		if err != nil {
 			return Weights{}, fmt.Errorf("weight %s: %q is no number\nhint: write %s=0.5", name, number, name)
 		}
-		*field = value
+		if given[field] {
+			return Weights{}, fmt.Errorf("weight %s is given twice\nhint: keep one of the two", name)
+		}
+		*field, given[field] = value, true
 	}
 	if w == (Weights{}) {
 		return Weights{}, fmt.Errorf("every weight is 0\nhint: leave one above 0, or nothing is counted")

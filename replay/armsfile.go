@@ -29,7 +29,11 @@ const (
 // range as the pipeline would, and each note says what was not taken as written.
 func LoadArms(path string) (arms []Arm, notes []string, err error) {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > armsFileMax {
+	switch {
+	case err != nil || info.IsDir(): // reading it says what is wrong
+	case !info.Mode().IsRegular(): // opening a pipe that nobody writes to never ends
+		return nil, nil, fmt.Errorf("%s: not a regular file\nhint: write what it gives to a file first", path)
+	case info.Size() > armsFileMax:
 		return nil, nil, fmt.Errorf("%s: %d bytes\nhint: a file of arms has at most %d", path, info.Size(), armsFileMax)
 	}
 	data, err := os.ReadFile(path)

@@ -94,6 +94,9 @@ func ReadManifest(runDir string) (Manifest, error) {
 
 // readJSON reads one JSON document of schema_version 1 strictly into target.
 func readJSON(path string, target any) error {
+	if err := checkRegular(path); err != nil {
+		return err
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w\nhint: name a run folder, one that holds %s", path, cause(err), ManifestFile)
@@ -119,6 +122,14 @@ func readJSON(path string, target any) error {
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return damaged(path, errors.New("there is more behind the document"))
+	}
+	return nil
+}
+
+// checkRegular refuses what is no file before it is opened: opening a pipe that nobody writes to never ends.
+func checkRegular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return damaged(path, errors.New("not a regular file"))
 	}
 	return nil
 }

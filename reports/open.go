@@ -51,6 +51,9 @@ func (r *Run) VerifyFiles() error {
 			return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("file %q is not in the folder", file.Name))
 		}
 		path := filepath.Join(r.Dir, file.Name)
+		if err := checkRegular(path); err != nil {
+			return err
+		}
 		sum, err := provenance.FileSHA256(path)
 		if err != nil {
 			return damaged(path, cause(err))

@@ -197,7 +197,7 @@ func sessionOf(id string) *rapid.Generator[*Session] {
 		s.Events = nil
 		at := int64(0)
 		for range rapid.IntRange(1, 6).Draw(t, "events") {
-			at += rapid.Int64Range(0, math.MaxInt64/8).Draw(t, "gap")
+			at += rapid.Int64Range(0, atMSMax/6).Draw(t, "gap")
 			s.Events = append(s.Events, events(s).Draw(t, "event"))
 			s.Events[len(s.Events)-1].AtMS = at
 		}
@@ -229,7 +229,7 @@ func events(s *Session) *rapid.Generator[Event] {
 		case KindConfig:
 			e.Config = &ConfigChange{Enable: few.Draw(t, "enable"), Disable: few.Draw(t, "disable")}
 		}
-		e.AtMS = math.MaxInt64
+		e.AtMS = atMSMax
 		next := *s
 		next.Events = append(slices.Clone(s.Events), e)
 		if next.checkEvents() != nil {
@@ -385,6 +385,7 @@ func faultySessions() []struct {
 		{"server empty", func(s *Session) { s.Servers = []string{""} }, "servers[0]: empty"},
 		{"time back", func(s *Session) { s.Events[0].AtMS = 90_001 }, "events[1].at_ms: 90000 is before 90001"},
 		{"time negative", func(s *Session) { s.Events[0].AtMS = -1 }, "events[0].at_ms: -1 is before 0"},
+		{"time beyond the clock", func(s *Session) { s.Events[len(s.Events)-1].AtMS = 9_223_372_036_855 }, ".at_ms: 9223372036855 is beyond any clock\nhint: give milliseconds from the session's beginning, 9223372036854 at most"},
 		{"kind unknown", func(s *Session) { s.Events[1].Kind = "server_off" }, `events[1].kind: unknown kind of event "server_off"`},
 		{"kind empty", func(s *Session) { s.Events[1].Kind = "" }, `events[1].kind: unknown kind of event ""`},
 		{"no turn", func(s *Session) { s.Events[1].Turn = nil }, "events[1].turn: missing"},

@@ -43,6 +43,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/corpus"
@@ -131,8 +132,8 @@ func (k Kind) details() []string {
 // Event is something that happens in a session. Each kind has fields of its own,
 // all of them filled; the others are empty.
 type Event struct {
-	// AtMS is when, in milliseconds of session time from 0, never before the
-	// event ahead of it.
+	// AtMS is when, in milliseconds of session time from 0 to some 292 years (2^63-1
+	// nanoseconds), never before the event ahead of it.
 	AtMS int64 `json:"at_ms"`
 	Kind Kind  `json:"kind"`
 	// Turn is what is asked in an event of kind turn.
@@ -285,6 +286,10 @@ func (s *Session) check() error {
 	return s.checkEvents()
 }
 
+// atMSMax is the latest that an event can happen: what a time.Duration holds, some
+// 292 years. A clock could not be moved past it.
+const atMSMax = int64(math.MaxInt64 / time.Millisecond)
+
 // checkEvents checks each event, and that the events before it allow it.
 func (s *Session) checkEvents() error {
 	var st *state
@@ -293,6 +298,9 @@ func (s *Session) checkEvents() error {
 		e := &s.Events[i]
 		if e.AtMS < now {
 			return below(element("events", i), fault("at_ms", "put events in time order, from 0", "%d is before %d", e.AtMS, now))
+		}
+		if e.AtMS > atMSMax {
+			return below(element("events", i), fault("at_ms", fmt.Sprintf("give milliseconds from the session's beginning, %d at most", atMSMax), "%d is beyond any clock", e.AtMS))
 		}
 		now = e.AtMS
 		if err := e.check(); err != nil {

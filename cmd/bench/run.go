@@ -34,6 +34,9 @@ type runFlags struct {
 	merge         bool
 }
 
+// defaultEvents is the share of events that a session is drawn with unless --events says another.
+const defaultEvents = "0.25"
+
 func runCommand(env cli.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
@@ -69,7 +72,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
-	flags.StringVar(&f.events, "events", "0.25", "draw `SHARE` events a turn on average, 0 to 1")
+	flags.StringVar(&f.events, "events", defaultEvents, "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of every draw")
 	flags.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "replay `N` sessions at once; changes no result")
 	flags.Lookup("workers").DefValue = "one per CPU"
