@@ -79,7 +79,7 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
-	flags.StringVar(&f.events, "events", "0.25", "draw `SHARE` events a turn on average, 0 to 1")
+	flags.StringVar(&f.events, "events", defaultEvents, "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of the draw")
 	flags.BoolVar(&f.raw, "raw", false, "print the tools array and nothing else, byte for byte as the request carries it")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
