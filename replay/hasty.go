@@ -92,8 +92,7 @@ func (h *hasty) choose(hidden []*goldCall, a *attempt) {
 	h.chooseKnown(hidden, a)
 }
 
-// chooseKnown takes a gold in hand that was tried before its turn, or that the
-// session has used.
+// chooseKnown takes a gold in hand that was tried before its turn.
 func (h *hasty) chooseKnown(hidden []*goldCall, a *attempt) {
 	for _, g := range hidden {
 		if slices.Contains(h.tried, g.name) && a.play.described[g.name] {
@@ -135,7 +134,6 @@ func (h *hasty) learn(a *attempt, m *move) {
 	case m.gold != nil:
 		m.gold.settle(a, m)
 	case m.name == bridge.SearchTool:
-		a.found(m)
 		for _, match := range m.outcome.Matches {
 			h.hits = append(h.hits, match.Tool.Name)
 		}

@@ -14,8 +14,8 @@ import (
 type knowing struct {
 	searches bool
 	blind    bool
-	// asked are the tools that were described or called blindly for this intent:
-	// what did not help the first time is not done again.
+	// asked are the tools whose description was asked for: what did not help the
+	// first time is not done again.
 	asked []string
 }
 
