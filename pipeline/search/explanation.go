@@ -29,6 +29,8 @@ type Explanation struct {
 	Rejected        []Judged
 	RejectedByGate  int
 	RejectedByFloor int
+
+	rule string // of a retriever that always follows the same
 }
 
 // Token is one token of a query.
@@ -44,7 +46,7 @@ type Judged struct {
 	Reason Reason
 	// TermScore is the sum of the contributions, added up from the left. It is the score unless the reason gives another.
 	TermScore float64
-	// Matched is how many of the answerable tokens the tool holds.
+	// Matched is how many of the answerable tokens the tool holds, or how many of the joined rankings hold it.
 	Matched int
 	// Contributions are those of the query's tokens that the tool holds, in the order of the query and with
 	// repetitions.
@@ -79,6 +81,8 @@ func (e *Explanation) Rule() string {
 		return "The one tool with exactly this name is found; there is nothing else to find, as " + e.Problem + "."
 	case e.Problem != "":
 		return "Nothing is found: " + e.Problem + "."
+	case e.rule != "":
+		return e.rule
 	case e.Fallback && e.Found == 0:
 		return "No tool holds a token of the query, and no name contains the whole query (fallback)."
 	case e.Fallback:

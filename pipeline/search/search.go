@@ -41,6 +41,7 @@ type Terms struct {
 	counts      []termCount // distinct terms, ascending by id
 	frequencies []uint32    // the different counts that terms have in this tool
 	length      int         // tokens, repetitions included
+	parts       []*Terms    // of a retriever that joins others, one of each
 }
 
 // Hit is one ranked tool.
@@ -77,8 +78,10 @@ func constructors() []constructor {
 	return []constructor{
 		{bm25Name, func() Retriever { return newBM25() }},
 		{gatedName, func() Retriever { return newGated() }},
+		{hybridName, func() Retriever { return newHybrid() }},
 		{regexName, func() Retriever { return newRegex() }},
 		{substringName, func() Retriever { return newSubstring() }},
+		{vectorName, func() Retriever { return newVector() }},
 	}
 }
 

@@ -55,6 +55,22 @@ func (v *vocabulary) appendIDs(dst []uint32, text string) []uint32 {
 	}
 }
 
+// number returns the ids of terms, in order, and gives a new one to a term never seen before.
+func (v *vocabulary) number(terms []string) []uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ids := make([]uint32, len(terms))
+	for i, term := range terms {
+		id, ok := v.ids[term]
+		if !ok {
+			id = uint32(len(v.ids))
+			v.ids[term] = id
+		}
+		ids[i] = id
+	}
+	return ids
+}
+
 // tokens returns the terms of text as they are looked up, in order.
 func (v *vocabulary) tokens(text string) []string {
 	tokens := Tokenize(text)
