@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolgauge/toolgauge/corpus/lint"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -52,4 +53,14 @@ func TestMeasuresTable(t *testing.T) {
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.Unit, better, m.Range, m.Population, m.Definition)
 	}
 	checkGenerated(t, "docs/measures.md", "measures", table.String())
+}
+
+// TestLintRules holds the table of docs/format.md to the rules.
+func TestLintRules(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| rule | severity | meaning | what to do |\n|---|---|---|---|\n")
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", r.ID, r.Severity, r.Meaning, r.Advice)
+	}
+	checkGenerated(t, "docs/format.md", "lint rules", table.String())
 }

@@ -1,10 +1,13 @@
 // Asks an MCP server that talks over stdio for its tools and prints the raw
-// tools/list results of all pages, merged into one: {"tools": [...]}.
-// Usage: node .ci/tools-list.mjs COMMAND [ARG ...]
+// tools/list results of all pages, merged into one: {"tools": [...]}; with --raw,
+// the answers as they came, one a line.
+// Usage: node .ci/tools-list.mjs [--raw] COMMAND [ARG ...]
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-const [command, ...args] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const raw = given[0] === "--raw";
+const [command, ...args] = raw ? given.slice(1) : given;
 const server = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
 const deadline = setTimeout(() => fail("no answer in 120 s"), 120_000);
 const waiting = new Map();
@@ -33,7 +36,7 @@ createInterface({ input: server.stdout }).on("line", (line) => {
   }
   const resolve = waiting.get(message.id);
   waiting.delete(message.id);
-  resolve?.(message);
+  resolve?.({ ...message, line });
 });
 
 const hello = await request("initialize", {
@@ -44,14 +47,16 @@ const hello = await request("initialize", {
 if (hello.error) fail(hello.error.message);
 server.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
 const tools = [];
+const lines = [];
 let cursor;
 do {
   const page = await request("tools/list", cursor ? { cursor } : {});
   if (page.error) fail(page.error.message);
   tools.push(...page.result.tools);
+  lines.push(page.line);
   cursor = page.result.nextCursor;
 } while (cursor);
 clearTimeout(deadline);
-console.log(JSON.stringify({ tools }, null, 2));
+console.log(raw ? lines.join("\n") : JSON.stringify({ tools }, null, 2));
 waiting.clear();
 server.kill();

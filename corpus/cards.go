@@ -9,17 +9,21 @@ import (
 
 // The fields of a card file, of a tool card and of a mention.
 var (
-	cardFileFields = []string{"schema_version", "server", "tools"}
+	cardFileFields = []string{"schema_version", "server", "tools", "listed"}
 	cardFields     = []string{"name", "toolset", "description", "parameters", "inputSchema", "requires_env", "check", "max_result_size_chars", "async", "read_only", "mentions"}
 	mentionFields  = []string{"text", "tools"}
 )
 
 // cards reads a card file: {"server": …, "tools": [card, …]}; without a server,
-// each card names its toolset.
+// each card names its toolset. A file with listed in place of tools holds what a
+// server answered; see loader.listed.
 func (l *loader) cards(n node) error {
 	o := readObject(n, "a card file", cardFileFields...)
 	if o.err != nil {
 		return o.err
+	}
+	if _, ok := o.fields["listed"]; ok {
+		return l.listed(n, o)
 	}
 	if err := n.once(); err != nil {
 		return err

@@ -45,6 +45,8 @@ type Corpus struct {
 	Distributions *distributions.Set
 	// Intents by ID.
 	Intents []*Intent
+	// Synthetic marks a corpus that Scale made: nobody wrote its tools.
+	Synthetic bool
 	// Notes tell what loading decided on its own, one sentence each: exact
 	// duplicates merged, names changed.
 	Notes []string
@@ -57,6 +59,8 @@ type Corpus struct {
 	// sources are what SourceNames returns; isSource tells whether a name is one.
 	sources  []string
 	isSource map[string]bool
+	// lent holds the IDs of the built-in tools that the embedded corpus lends.
+	lent map[string]bool
 }
 
 // Tool is one tool and who owns it.
@@ -86,6 +90,11 @@ type Tool struct {
 	Async         bool
 	ReadOnly      bool
 	Mentions      []Mention
+
+	// File is where the tool stands, as errors call it, and Line the line there,
+	// from 1. A tool that was made and not read has neither.
+	File string
+	Line int
 }
 
 // Mention is a part of a tool's description that speaks of other tools and is
@@ -216,6 +225,12 @@ func (c *Corpus) Deferrable() []*Tool {
 		}
 	}
 	return tools
+}
+
+// Own returns the tools that the corpus brings itself: all but the built-in ones
+// that the embedded corpus lends to one without toolsets.
+func (c *Corpus) Own() []*Tool {
+	return slices.DeleteFunc(slices.Clone(c.Tools), func(t *Tool) bool { return c.lent[t.ID] })
 }
 
 // finish sorts, indexes and takes the digest.

@@ -10,12 +10,8 @@ import (
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
 
-// WithDerived returns the corpus with one intent of class derived for each tool
-// that is not built in, if it has no intents of its own: the first sentence of
-// the description, less the words of the tool's name and of its server's. A
-// tool of whose description nothing but stop words is left gets none. The required arguments
-// have values of their type, none of them stated. The language is en, or und
-// where most letters are not Latin.
+// WithDerived returns the corpus with the derived intent of each tool that is not
+// built in and has one, if it has no intents of its own.
 func (c *Corpus) WithDerived() *Corpus {
 	if len(c.Intents) > 0 {
 		return c
@@ -25,15 +21,28 @@ func (c *Corpus) WithDerived() *Corpus {
 		if t.Builtin {
 			continue
 		}
-		if utterance := probeUtterance(t); utterance != "" {
-			derived.Intents = append(derived.Intents, &Intent{
-				ID: "derived:" + t.ID, Utterance: utterance, Language: probeLanguage(utterance), Class: Derived,
-				Gold: []Gold{{Tool: t.ID, Arguments: t.requiredArguments()}},
-			})
+		if in, ok := t.DerivedIntent(); ok {
+			derived.Intents = append(derived.Intents, in)
 		}
 	}
 	derived.SHA256 = derived.digest()
 	return &derived
+}
+
+// DerivedIntent makes an intent of class derived from the tool's own words: the
+// first sentence of the description, less the words of the tool's name and of its
+// server's. A tool of whose description nothing but stop words is left has none.
+// The required arguments have values of their type, none of them stated. The
+// language is en, or und where most letters are not Latin.
+func (t *Tool) DerivedIntent() (*Intent, bool) {
+	utterance := probeUtterance(t)
+	if utterance == "" {
+		return nil, false
+	}
+	return &Intent{
+		ID: "derived:" + t.ID, Utterance: utterance, Language: probeLanguage(utterance), Class: Derived,
+		Gold: []Gold{{Tool: t.ID, Arguments: t.requiredArguments()}},
+	}, true
 }
 
 func probeUtterance(t *Tool) string {

@@ -18,6 +18,8 @@ type document struct {
 	// marks, of a text made from YAML, tell where in the file its keys and values
 	// stood, by ascending offset. They are nil if data is the file itself.
 	marks []mark
+	// breaks are the offsets of the line ends, found when a line is asked for.
+	breaks []int
 }
 
 // mark says that what begins at an offset of a document stood at a line and a
@@ -27,17 +29,39 @@ type mark struct{ offset, line, column int }
 // at words the place of an offset: FILE:LINE:COLUMN, columns in code points. It
 // reads all text ahead of the offset, so it is for errors alone.
 func (d *document) at(offset int) string {
-	line, column := 1, 1
-	if d.marks == nil {
-		line, column = rawjson.Position(d.data, int64(offset))
-	} else {
-		i, found := slices.BinarySearchFunc(d.marks, offset, func(m mark, o int) int { return cmp.Compare(m.offset, o) })
-		if !found {
-			i = max(i-1, 0) // within the value that began there
-		}
-		line, column = d.marks[i].line, d.marks[i].column
+	if d.marks != nil {
+		m := d.marked(offset)
+		return fmt.Sprintf("%s:%d:%d", d.file, m.line, m.column)
 	}
+	line, column := rawjson.Position(d.data, int64(offset))
 	return fmt.Sprintf("%s:%d:%d", d.file, line, column)
+}
+
+// marked is the mark of the value that an offset lies in.
+func (d *document) marked(offset int) mark {
+	i, found := slices.BinarySearchFunc(d.marks, offset, func(m mark, o int) int { return cmp.Compare(m.offset, o) })
+	if !found {
+		i = max(i-1, 0) // within the value that began there
+	}
+	return d.marks[i]
+}
+
+// line is the line of an offset, from 1. Unlike at it reads the text once, however
+// often it is asked.
+func (d *document) line(offset int) int {
+	if d.marks != nil {
+		return d.marked(offset).line
+	}
+	if d.breaks == nil {
+		d.breaks = make([]int, 0, bytes.Count(d.data, []byte{'\n'}))
+		for i, b := range d.data {
+			if b == '\n' {
+				d.breaks = append(d.breaks, i)
+			}
+		}
+	}
+	earlier, _ := slices.BinarySearch(d.breaks, offset)
+	return earlier + 1
 }
 
 // errorAt words a fault at an offset, with a hint.

@@ -98,6 +98,96 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
+// FuzzGather reads a file as bench corpus import does, in JSON and in YAML, and
+// holds the folder that is written of it to having the same tools.
+func FuzzGather(f *testing.F) {
+	for _, seed := range []string{
+		plainCards, whole["tools/garden.yaml"], gathered["notes.json"], gathered["agent.json"], gathered["own.yaml"], gathered["many.json"],
+		`{"server":"s","tools":[{"name":"x"},{"name":"x","description":"B."},{"name":"x~1"},{"name":"x_1"}]}`, `{"name":"a","toolset":"t"}`, `{"name":"a"}`,
+		`{"tools":[{"name":"a","toolset":"all"}]}`, "{\"name\":\"a\",\"description\":\"\"}\n{\"name\":\"b\"}", "server: s\ntools: [{name: a, inputSchema: {type: object}}]", "", "[", "a: &a [*a]",
+		`{"server":"..","tools":[{"name":"a"}]}`, `{"server":"A","tools":[{"name":"a"}]}{`, `{"servers":{"A":[{"name":"a"}],"a":[{"name":"a"}]}}`,
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	base := smallBase(f)
+	f.Fuzz(func(t *testing.T, text []byte, asYAML bool) {
+		file := "tools.json"
+		if asYAML {
+			file = "tools.yaml"
+		}
+		data, err := readText(fstest.MapFS{file: {Data: text}}, file, file, fileMax)
+		if err != nil {
+			checkOutcome(t, file, nil, err)
+			return
+		}
+		l := newLoader("tools")
+		if err := l.gatherText(&document{file: file, data: data}, labels{"folder", "tools"}); err != nil {
+			checkOutcome(t, file, nil, err)
+			return
+		}
+		c, err := l.finishImport(file, base)
+		checkOutcome(t, file, c, err)
+		if err == nil {
+			checkWritten(t, c, base)
+		}
+	})
+}
+
+// checkWritten reads the folder that a corpus is written as.
+func checkWritten(t *testing.T, c *Corpus, base func() (*Corpus, error)) {
+	t.Helper()
+	files, _, err := c.cardFiles()
+	if err != nil {
+		if !strings.Contains(err.Error(), "\nhint: ") {
+			t.Fatalf("an error without a hint: %v", err)
+		}
+		return
+	}
+	folder := fstest.MapFS{}
+	for _, file := range files {
+		if _, again := folder[file.name]; again {
+			t.Fatalf("%s is written twice", file.name)
+		}
+		folder[file.name] = &fstest.MapFile{Data: file.data}
+	}
+	again, err := loadFolder("c", folder, base)
+	checkOutcome(t, "c", again, err)
+	if err != nil {
+		return
+	}
+	for _, tool := range c.Own() {
+		id := strings.TrimSuffix(tool.ID, tool.Name) + tool.cardName()
+		if tool.cardName() != tool.Name {
+			id = tool.Server + "/" + tool.cardName()
+		}
+		read, ok := again.Tool(id)
+		if !tool.Builtin && (!ok || read.Definition.Description != tool.Definition.Description || read.Line == 0) {
+			t.Fatalf("%s is written as %+v", tool.ID, read)
+		}
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(whole["corpus.yaml"]))
+	f.Add([]byte(plainManifest))
+	for _, seed := range []string{"schema_version: 2\nname: a", "schema_version: 1\nname: ''", "name: [a]", "schema_version: 1\nname: a\nsources: [1]", "schema_version: 01\nname: a", "{}", "", "\xff"} {
+		f.Add([]byte(seed))
+	}
+	base := smallBase(f)
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "corpus.yaml", text, base) })
+}
+
+func FuzzDistributions(f *testing.F) {
+	for _, seed := range []string{
+		"schema_version: 1\ndistributions:\n  - name: x\n    description: X.\n    toolsets: {mcp-s: 50}\n    servers: 1\n", "schema_version: 1\ndistributions: []", "schema_version: 1\ndistributions: [{name: default}]", "[", "",
+	} {
+		f.Add([]byte(seed))
+	}
+	base := smallBase(f)
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzFolder(t, "distributions.yaml", text, base) })
+}
+
 // fuzzFolder reads a folder in which one file is drawn.
 func fuzzFolder(t *testing.T, file string, text []byte, base func() (*Corpus, error)) {
 	folder := fstest.MapFS{"corpus.yaml": {Data: []byte(plainManifest)}, "tools/s.json": {Data: []byte(plainCards)}}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // CountCards returns how many tools a file of tool cards holds: a card file of the
@@ -37,28 +39,59 @@ func GatherCards(name string, files []string) (*Corpus, error) {
 	return l.finishImport(name, Embedded)
 }
 
+// Import makes a corpus of files as CountCards reads them, and of folders as Load
+// imports them. Tools of one server may stand in several. A corpus folder is
+// refused, since its toolsets and intents would be lost.
+func Import(name string, paths []string) (*Corpus, error) {
+	l := newLoader(name)
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w\nhint: give files or folders of exported tools", p, cause(err))
+		}
+		if !info.IsDir() {
+			if err := l.gather(p); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		files := os.DirFS(p)
+		if _, err := fs.Stat(files, manifestFile); err == nil {
+			return nil, fmt.Errorf("%s: is a corpus folder already\nhint: give it to --corpus as it is", p)
+		}
+		if err := l.walk(p, files); err != nil {
+			return nil, err
+		}
+	}
+	return l.finishImport(strings.Join(paths, ", "), Embedded)
+}
+
 func (l *loader) gather(file string) error {
 	data, err := readText(os.DirFS(filepath.Dir(file)), filepath.Base(file), file, fileMax)
 	if err != nil {
 		return err
 	}
-	d := &document{file: file, data: data}
 	from := labels{single: sourceName(filepath.Dir(file), true), list: sourceName(file, false)}
-	switch path.Ext(file) {
+	return l.gatherText(&document{file: file, data: data}, from)
+}
+
+// gatherText reads a text as its file's name says.
+func (l *loader) gatherText(d *document, from labels) error {
+	switch path.Ext(d.file) {
 	case ".yaml", ".yml":
-		if len(data) > yamlMax {
-			return tooLarge(file, yamlMax)
+		if len(d.data) > yamlMax {
+			return tooLarge(d.file, yamlMax)
 		}
-		n, err := readYAML(file, data)
+		n, err := readYAML(d.file, d.data)
 		if err != nil {
 			return err
 		}
 		return l.gatherValue(n, from)
 	}
-	if !json.Valid(data) {
+	if !json.Valid(d.data) {
 		return l.importText(d, from) // JSON Lines, or at fault
 	}
-	n, err := d.value(0, len(data))
+	n, err := d.value(0, len(d.data))
 	if err != nil {
 		return err
 	}
@@ -89,7 +122,7 @@ func isCardFile(n node) bool {
 	for _, m := range n.members() {
 		switch {
 		case m.key == "schema_version":
-			return hasMember(n, "tools")
+			return hasMember(n, "tools", "listed")
 		case m.key == "tools" && m.value.kind() == "array":
 			for _, tool := range m.value.elements() {
 				if tool.kind() == "object" && hasMember(tool, "toolset") {

@@ -94,7 +94,7 @@ func (l *loader) importObject(n node, from labels, depth int) error {
 	}
 	for _, key := range []string{"mcpServers", "mcp_servers"} {
 		if at, ok := f.has(key); ok {
-			return at.errorAt("ask each server for tools/list and give its answer; docs/format.md shows how", "a client's configuration names servers and holds no tools")
+			return at.errorAt("ask the servers with bench corpus harvest --mcp, or measure them with bench run --mcp", "a client's configuration names servers and holds no tools")
 		}
 	}
 	for _, wrapper := range []string{"result", "servers"} {
@@ -182,6 +182,11 @@ func (l *loader) importTool(n node, f foreign, source string) error {
 		}
 		return l.importPlugin(n, f, function, source)
 	}
+	return l.importListed(n, f, source)
+}
+
+// importListed takes one tool as an MCP server lists it.
+func (l *loader) importListed(n node, f foreign, server string) error {
 	name, err := f.name()
 	if err != nil {
 		return err
@@ -198,7 +203,7 @@ func (l *loader) importTool(n node, f foreign, source string) error {
 	if schema != nil {
 		function = append(function, rawjson.Field{Key: "parameters", Value: schema})
 	}
-	t := &Tool{Server: source, Name: name, Raw: bytes.Clone(n.raw()), ReadOnly: f.readOnly()}
+	t := &Tool{Server: server, Name: name, Raw: bytes.Clone(n.raw()), ReadOnly: f.readOnly()}
 	return l.add(n, t, function, keepRepeats)
 }
 

@@ -442,7 +442,7 @@ func TestClientConfigurationIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(path)
-	if err == nil || !strings.Contains(err.Error(), "client's configuration") || !strings.Contains(err.Error(), "hint: ask each server for tools/list") {
+	if err == nil || !strings.Contains(err.Error(), "client's configuration") || !strings.Contains(err.Error(), "hint: ask the servers with bench corpus harvest") {
 		t.Errorf("error %v", err)
 	}
 }

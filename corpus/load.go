@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -85,9 +86,17 @@ func Embedded() (*Corpus, error) { return embedded() }
 // corpus; any other folder, and any file, is imported by content. A corpus
 // without toolsets of its own gets the built-in tools, toolsets and presets of
 // the embedded one, because an agent has those whatever servers it is given.
+// The path "synthetic:N" is that of no file, but of Scale(N).
 //
 // An error names the file, within a text the place, and ends in a hint.
 func Load(path string) (*Corpus, error) {
+	if size, ok := strings.CutPrefix(path, syntheticPrefix); ok {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return nil, fmt.Errorf("corpus %s: %s is no number of tools\nhint: %s", path, shown(size), scaleHint)
+		}
+		return Scale(n)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("corpus %s: %w\nhint: give a corpus folder, an exported tools file, or leave --corpus out for the embedded corpus", path, cause(err))
@@ -121,7 +130,15 @@ func importFile(shown string, files fs.FS, name string) (*Corpus, error) {
 // note. A file that is one tool belongs to the source that its folder names.
 func importFolder(root string, files fs.FS) (*Corpus, error) {
 	l := newLoader(sourceName(root, true))
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	if err := l.walk(root, files); err != nil {
+		return nil, err
+	}
+	return l.finishImport(root, Embedded)
+}
+
+// walk imports every file below a folder.
+func (l *loader) walk(root string, files fs.FS) error {
+	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		shown := filepath.Join(root, filepath.FromSlash(name))
 		if err != nil {
 			return unreadable(shown, err)
@@ -146,10 +163,6 @@ func importFolder(root string, files fs.FS) (*Corpus, error) {
 		from := labels{single: sourceName(filepath.Dir(shown), true), list: sourceName(shown, false)}
 		return l.importText(&document{file: shown, data: data}, from)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return l.finishImport(root, Embedded)
 }
 
 // finishImport lays the imported tools over the built-in ones of a base.
@@ -218,9 +231,18 @@ func (l *loader) finishOver(base *Corpus) (*Corpus, error) {
 			}
 			return nil, claims[0].at.errorAt("rename it: a plugin may not shadow a built-in tool", "tool %s has the name of a built-in tool", shown(t.ID))
 		}
-		l.corpus.Tools = append(l.corpus.Tools, t)
+		l.corpus.lend(t)
 	}
 	return l.finish()
+}
+
+// lend adds a built-in tool of another corpus.
+func (c *Corpus) lend(t *Tool) {
+	if c.lent == nil {
+		c.lent = make(map[string]bool)
+	}
+	c.lent[t.ID] = true
+	c.Tools = append(c.Tools, t)
 }
 
 // finish settles names and checks what refers to them.

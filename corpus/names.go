@@ -78,6 +78,7 @@ type claim struct {
 // add takes a tool under its ID. function are the members of the function object
 // behind the name; if the name is among them it is kept where it stands.
 func (l *loader) add(at node, t *Tool, function []rawjson.Field, on repeats) error {
+	t.File, t.Line = at.doc.file, at.doc.line(at.start)
 	t.ID = t.Name
 	visible := t.Name
 	if t.Server != "" {

@@ -22,22 +22,47 @@ import (
 // their bytes. The folder must not exist; it is there in full or not at all. The
 // notes tell what cards cannot say, one sentence each.
 func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
-	refused := func(err error) error {
-		return fmt.Errorf("cannot create the folder %s: %w\nhint: name a new folder, in one that you may write to", out, cause(err))
-	}
-	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = fs.ErrExist
-		}
-		return nil, refused(err)
+	if err := refuseExisting(out); err != nil {
+		return nil, err
 	}
 	files, notes, err := c.cardFiles()
 	if err != nil {
 		return nil, err
 	}
+	again, err := createFolder(out, files)
+	if err != nil {
+		return nil, err
+	}
+	if n := c.differing(again); n > 0 {
+		notes = append(notes, fmt.Sprintf("tools that lose fields which a card does not have, or the order of name, description and parameters: %d", n))
+	}
+	return notes, nil
+}
+
+// refused words why a folder cannot be created.
+func refused(out string, err error) error {
+	return fmt.Errorf("cannot create the folder %s: %w\nhint: name a new folder, in one that you may write to", out, cause(err))
+}
+
+// refuseExisting refuses a folder that is there already.
+func refuseExisting(out string) error {
+	_, err := os.Lstat(out)
+	switch {
+	case err == nil:
+		return refused(out, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return refused(out, err)
+	}
+	return nil
+}
+
+// createFolder writes the files of a corpus folder under a temporary name, reads
+// the corpus back, and gives the folder its name. It leaves the folder in full or
+// not at all.
+func createFolder(out string, files []cardFile) (c *Corpus, err error) {
 	temp := filepath.Join(filepath.Dir(filepath.Clean(out)), atomicfile.Prefix+rand.Text())
 	if err := os.Mkdir(temp, 0o777); err != nil {
-		return nil, refused(err)
+		return nil, refused(out, err)
 	}
 	defer func() {
 		if err != nil {
@@ -45,24 +70,20 @@ func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
 		}
 	}()
 	if err := os.Mkdir(filepath.Join(temp, toolsFolder), 0o777); err != nil {
-		return nil, refused(err)
+		return nil, refused(out, err)
 	}
 	for _, f := range files {
 		if err := writeFile(filepath.Join(temp, f.name), f.data); err != nil {
 			return nil, err
 		}
 	}
-	again, err := loadFolder(out, os.DirFS(temp), Embedded)
-	if err != nil {
+	if c, err = loadFolder(out, os.DirFS(temp), Embedded); err != nil {
 		return nil, err
 	}
-	if n := c.differing(again); n > 0 {
-		notes = append(notes, fmt.Sprintf("tools that lose fields which a card does not have, or the order of name, description and parameters: %d", n))
-	}
 	if err := os.Rename(temp, out); err != nil {
-		return nil, refused(err)
+		return nil, refused(out, err)
 	}
-	return notes, nil
+	return c, nil
 }
 
 // cardFile is a file of a corpus folder.
@@ -79,7 +100,7 @@ func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	builtin, names := 0, make(map[string]bool)
+	builtin, renamed, names := 0, 0, make(fileNames)
 	for i := 0; i < len(c.Tools); {
 		first := c.Tools[i]
 		if first.Builtin {
@@ -93,25 +114,42 @@ func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
 		for end < len(c.Tools) && c.Tools[end].Toolset == first.Toolset { // tools are in the order of toolsets
 			end++
 		}
+		for _, t := range c.Tools[i:end] {
+			if t.cardName() != t.Name {
+				renamed++
+			}
+		}
 		data, err := cardsOf(c.Tools[i:end])
 		if err != nil {
 			return nil, nil, err
 		}
-		name := fileName(first.Toolset)
-		for names[strings.ToLower(name)] {
-			name += "_" + shortHash(first.Toolset)
-		}
-		names[strings.ToLower(name)] = true
-		files = append(files, cardFile{toolsFolder + "/" + name + ".json", data})
+		files = append(files, cardFile{names.of(first.Toolset), data})
 		i = end
 	}
 	if builtin > 0 {
 		notes = append(notes, fmt.Sprintf("tools left out because they bear the names of built-in tools, which every corpus has: %d", builtin))
 	}
+	if renamed > 0 {
+		notes = append(notes, fmt.Sprintf("tools written under a name with a suffix because their server lists the name again with other content: %d", renamed))
+	}
 	if len(files) == 1 {
 		return nil, nil, fmt.Errorf("corpus %s: no tools but built-in ones\nhint: a corpus without tools of its own is the embedded one", c.Name)
 	}
 	return files, notes, nil
+}
+
+// fileNames are the names of card files taken, in lower case: some disks do not
+// tell the cases apart.
+type fileNames map[string]bool
+
+// of names the card file of a toolset, within the folder.
+func (taken fileNames) of(toolset string) string {
+	name := fileName(toolset)
+	for taken[strings.ToLower(name)] {
+		name += "_" + shortHash(toolset)
+	}
+	taken[strings.ToLower(name)] = true
+	return toolsFolder + "/" + name + ".json"
 }
 
 // fileName makes a file's name of a toolset's.
@@ -137,9 +175,6 @@ func cardsOf(tools []*Tool) ([]byte, error) {
 	}
 	out.WriteString("  \"tools\": [")
 	for i, t := range tools {
-		if t.Server != "" && t.ID != t.Server+"/"+t.Name {
-			return nil, fmt.Errorf("tool %s is listed more than once, and not with the same content\nhint: keep one of them, or rename the others", shown(t.Server+"/"+t.Name))
-		}
 		if i > 0 {
 			out.WriteByte(',')
 		}
@@ -152,6 +187,15 @@ func cardsOf(tools []*Tool) ([]byte, error) {
 	}
 	out.WriteString("\n  ]\n}\n")
 	return out.Bytes(), nil
+}
+
+// cardName is the name of the tool's card. Cards of one server may not share a name,
+// so a tool that shares its own bears the hash of its ID.
+func (t *Tool) cardName() string {
+	if _, hash, again := strings.Cut(strings.TrimPrefix(t.ID, t.Server+"/"+t.Name), "~"); again && t.Server != "" {
+		return t.Name + "_" + hash
+	}
+	return t.Name
 }
 
 // card writes a tool as a tool card, the schema as it stands in Raw.
@@ -170,7 +214,7 @@ func (t *Tool) card() ([]byte, error) {
 		text, _ := json.Marshal(value) // lists of text, and of structs of text
 		return text
 	}
-	put("name", rawjson.String(t.Name), true)
+	put("name", rawjson.String(t.cardName()), true)
 	put("toolset", rawjson.String(t.Toolset), t.Server == "")
 	put("description", rawjson.String(t.Definition.Description), true)
 	put("parameters", schema, schema != nil)
@@ -195,12 +239,12 @@ func writeFile(path string, data []byte) error {
 	return f.Commit()
 }
 
-// differing counts the tools, built-in ones aside, that a model sees otherwise in
-// another corpus.
+// differing counts the tools that a model sees otherwise in another corpus, those
+// aside that are built in or have another name there.
 func (c *Corpus) differing(other *Corpus) int {
 	n := 0
 	for _, t := range c.Tools {
-		if t.Builtin {
+		if t.Builtin || t.cardName() != t.Name {
 			continue
 		}
 		if read, ok := other.Tool(t.ID); !ok || read.Definition.JSON != t.Definition.JSON || !slices.Equal(read.RequiresEnv, t.RequiresEnv) {

@@ -129,10 +129,34 @@ func TestWriteFolder(t *testing.T) {
 	}
 }
 
+// TestWriteFolderRenames: of tools that share a name all are written.
+func TestWriteFolderRenames(t *testing.T) {
+	c, out := gather(t, map[string]string{
+		"a.json": `{"server": "s", "tools": [{"name": "x"}, {"name": "y~z"}]}`,
+		"b.json": `{"server": "s", "tools": [{"name": "x", "description": "Other."}, {"name": "x", "description": "Third."}]}`,
+	})
+	notes, err := c.WriteFolder(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "tools written under a name with a suffix because their server lists the name again with other content: 2"; len(notes) != 1 || notes[0] != want {
+		t.Errorf("notes %q", notes)
+	}
+	again, err := Load(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range c.Own() {
+		read, ok := again.Tool(strings.Replace(tool.ID, "x~", "x_", 1))
+		if !ok || read.Definition.Description != tool.Definition.Description {
+			t.Errorf("%s is not there, or another: %+v", tool.ID, read)
+		}
+	}
+}
+
 // TestWriteFolderRefuses: nothing is written over, and a fault leaves nothing.
 func TestWriteFolderRefuses(t *testing.T) {
 	onlyBuiltin := map[string]string{"agent.json": `[{"type": "function", "function": {"name": "read_file", "parameters": {}}}]`}
-	twice := map[string]string{"a.json": `{"server": "s", "tools": [{"name": "x"}]}`, "b.json": `{"server": "s", "tools": [{"name": "x", "description": "Other."}]}`}
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -148,7 +172,6 @@ func TestWriteFolderRefuses(t *testing.T) {
 		{"a missing parent", gathered, func(_ *testing.T, out string) string { return filepath.Join(out, "deep", "er") }, "no such file or directory"},
 		{"built-in tools alone", onlyBuiltin, func(_ *testing.T, out string) string { return out }, "no tools but built-in ones"},
 		{"a card that could not be read again", gathered, func(_ *testing.T, out string) string { return out }, `toolset "all" is reserved`},
-		{"two tools of one name", twice, func(_ *testing.T, out string) string { return out }, `tool "s/x" is listed more than once`},
 	} {
 		corpus, out := gather(t, c.files)
 		if strings.HasPrefix(c.name, "a card") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -25,9 +26,11 @@ const workersMax = 1024
 
 // plan is what a run is going to play.
 type plan struct {
-	corpus  *corpus.Corpus
-	arms    []replay.Arm
-	weights metrics.Weights
+	corpus *corpus.Corpus
+	// harvested is where the corpus comes from if servers were asked for it.
+	harvested *harvested
+	arms      []replay.Arm
+	weights   metrics.Weights
 	// systemPrompt opens every session; empty for the default one.
 	systemPrompt string
 	sessions     iter.Seq2[*sessions.Session, error]
@@ -38,7 +41,7 @@ type plan struct {
 }
 
 // planRun reads and checks everything before the first session is played.
-func planRun(env cli.Env, f runFlags) (*plan, error) {
+func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 	if f.workers < 1 || f.workers > workersMax {
 		return nil, cli.Usage(fmt.Errorf("--workers %d: not a number of workers\nhint: give 1 to %d", f.workers, workersMax))
 	}
@@ -53,7 +56,7 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.corpus, err = loadCorpus(f.corpus, f.distributions); err != nil {
+	if p.corpus, err = p.takeCorpus(ctx, env, f); err != nil {
 		return nil, err
 	}
 	p.notes = append(p.notes, p.corpus.Notes...)
@@ -66,7 +69,7 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"sessions": f.sessions, "arms": armsOf(p.arms), "weights": p.weights, "corpus": f.corpus, "distribution": f.distribution,
+		"sessions": f.sessions, "arms": armsOf(p.arms), "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
 		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
 	}}
 	p.manifest.Config = map[string]any{
@@ -75,6 +78,23 @@ func planRun(env cli.Env, f runFlags) (*plan, error) {
 	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256}
 	p.manifest.StartedAt = env.Now().UTC()
 	return p, nil
+}
+
+// takeCorpus loads the corpus, or asks servers for one.
+func (p *plan) takeCorpus(ctx context.Context, env cli.Env, f runFlags) (*corpus.Corpus, error) {
+	if f.harvest.mcp == "" {
+		return loadCorpus(f.corpus, f.distributions)
+	}
+	h, err := f.harvest.run(ctx, env, cli.NewNotes(env, "bench"))
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.load()
+	if err != nil {
+		return nil, cli.Input(err)
+	}
+	p.harvested = h
+	return completeCorpus(c, f.distributions)
 }
 
 // chooseArms takes default arms by name, or those of a file, and the weights of
@@ -147,7 +167,14 @@ func loadCorpus(path, distributions string) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, cli.Input(err)
 	}
+	return completeCorpus(c, distributions)
+}
+
+// completeCorpus adds the distributions of a file, if one is named, and intents to
+// a corpus without any.
+func completeCorpus(c *corpus.Corpus, distributions string) (*corpus.Corpus, error) {
 	if distributions != "" {
+		var err error
 		if c, err = c.WithDistributions(distributions); err != nil {
 			if errors.As(err, new(*fs.PathError)) {
 				return nil, cli.Input(err)
@@ -223,7 +250,7 @@ func (p *plan) drawn(f runFlags) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if f.corpus != "" || f.distribution != "" { // of the default draw they are known
+	if f.corpus != "" || f.harvest.mcp != "" || f.distribution != "" { // of the default draw they are known
 		p.notes = append(p.notes, drawer.Notes()...)
 	}
 	played, err := p.rowsToDraw(f.shard, rows)

@@ -32,6 +32,7 @@ type runFlags struct {
 	json          bool
 	shard         string
 	merge         bool
+	harvest       harvestFlags
 }
 
 // defaultEvents is the share of events that a session is drawn with unless --events says another.
@@ -45,6 +46,7 @@ func runCommand(env cli.Env) *cobra.Command {
 		Long: "Draw sessions (or read them from a file), replay each under every arm through the whole pipeline,\n" +
 			"print what it saves and costs, and write a folder with Parquet tables, a summary and a manifest.",
 		Example: "  bench run\n" +
+			"  bench run --mcp mcp.json\n" +
 			"  bench run --corpus tools-list.json --sessions 2000\n" +
 			"  bench run --sessions sessions.parquet --arms eager,july-listing --json\n" +
 			"  bench run --sessions 100000 --shard 2/4\n" +
@@ -60,6 +62,9 @@ func runCommand(env cli.Env) *cobra.Command {
 				return mergeRuns(c.Context(), env, f, c.Flags(), words)
 			}
 			f.seedGiven, f.eventsGiven = c.Flags().Changed("seed"), c.Flags().Changed("events")
+			if err := f.checkHarvest(c.Flags()); err != nil {
+				return err
+			}
 			return runBench(c.Context(), env, f)
 		},
 	}
@@ -69,7 +74,8 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
 	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
 	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
-	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
+	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
+	f.harvest.add(flags)
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
 	flags.StringVar(&f.events, "events", defaultEvents, "draw `SHARE` events a turn on average, 0 to 1")
@@ -92,7 +98,7 @@ func armNames() []string {
 }
 
 func runBench(ctx context.Context, env cli.Env, f runFlags) error {
-	p, err := planRun(env, f)
+	p, err := planRun(ctx, env, f)
 	if err != nil {
 		return err
 	}
@@ -129,6 +135,9 @@ func runBench(ctx context.Context, env cli.Env, f runFlags) error {
 	result, finishErr := w.Finish(status, reports.Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Counts: counts})
 	if finishErr != nil {
 		return cli.Input(finishErr)
+	}
+	if err := p.keepHarvested(env, f, result); err != nil {
+		return err
 	}
 	if err := printRun(env, f, result); err != nil {
 		return err

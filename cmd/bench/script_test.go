@@ -13,7 +13,7 @@ import (
 
 // TestMain makes bench a command of its own, which the tests start as users do.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bench": main})
+	testscript.Main(m, map[string]func(){"bench": main, "mcp-server": mcpServer})
 }
 
 func TestScripts(t *testing.T) {

@@ -53,7 +53,7 @@ func searchCommand(env cli.Env) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
+	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
 	flags.StringSliceVar(&f.retrievers, "retriever", []string{"bm25"}, "search with the retrievers `NAME,...`")
 	flags.StringSliceVar(&f.servers, "server", nil, "search the tools of the servers or plugins `NAME,...` (default: all)")
 	flags.IntVar(&f.limit, "limit", 5, "show at most `N` hits, and as many tools that were turned away")

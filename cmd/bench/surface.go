@@ -76,7 +76,7 @@ func surfaceCommand(env cli.Env) *cobra.Command {
 	flags.StringSliceVar(&f.down, "down", nil, "the servers or probes `NAME,...` do not answer")
 	flags.StringSliceVar(&f.withoutEnv, "without-env", nil, "the environment variables `NAME,...` are not set; all others are")
 	flags.StringSliceVar(&f.arms, "arms", []string{"july-listing"}, "under the default arm `NAME`, the one of a YAML file, or one of several as FILE,NAME")
-	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, or exported tools (default: the embedded corpus)")
+	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
 	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
 	flags.StringVar(&f.events, "events", defaultEvents, "draw `SHARE` events a turn on average, 0 to 1")

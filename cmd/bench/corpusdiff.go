@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolgauge/toolgauge/corpus/survey"
+	"github.com/toolgauge/toolgauge/internal/cli"
+	"github.com/toolgauge/toolgauge/pipeline/search"
+)
+
+// corpusDiffFlags are the flags of bench corpus diff, as given.
+type corpusDiffFlags struct {
+	retriever string
+	json      bool
+}
+
+func corpusDiffCommand(env cli.Env) *cobra.Command {
+	var f corpusDiffFlags
+	c := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Say what changed from a corpus to another",
+		Long: "Compare the tools of two corpora by ID: added, removed, edited and in which part, what that changes in\n" +
+			"tokens, and which tools a search with their own first sentence finds within the first 5 in one of the\n" +
+			"two only. A and B are what --corpus takes.",
+		Example: "  bench corpus diff before.json after.json\n" +
+			"  bench corpus diff my-corpus tools-list.json --json",
+		Args: func(c *cobra.Command, words []string) error {
+			if len(words) != 2 {
+				return cli.Usage(fmt.Errorf("%s takes two corpora, got %d\nhint: for example: bench corpus diff before.json after.json", c.CommandPath(), len(words)))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, paths []string) error { return corpusDiff(env, f, paths[0], paths[1]) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	retrieverFlag(flags, &f.retriever)
+	flags.BoolVar(&f.json, "json", false, "print the changes as JSON")
+	return c
+}
+
+func corpusDiff(env cli.Env, f corpusDiffFlags, before, after string) error {
+	if err := checkRetriever(f.retriever); err != nil {
+		return err
+	}
+	a, err := readCorpus(before)
+	if err != nil {
+		return err
+	}
+	b, err := readCorpus(after)
+	if err != nil {
+		return err
+	}
+	diff, err := survey.Compare(a, b, f.retriever)
+	if err != nil {
+		return err
+	}
+	notes := cli.NewNotes(env, "bench")
+	notes.Print(a.Notes)
+	notes.Print(b.Notes)
+	if f.json {
+		return cli.PrintJSON(env, diff)
+	}
+	return cli.Output(diff.WriteText(env.Stdout))
+}
+
+// checkRetriever refuses a retriever that there is not, before anything is read.
+func checkRetriever(name string) error {
+	if _, err := search.New(name); err != nil {
+		return cli.Usage(fmt.Errorf("--retriever: %w", err))
+	}
+	return nil
+}

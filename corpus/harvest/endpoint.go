@@ -1,0 +1,178 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// versionHeader tells a server the version agreed on, in every request behind the
+// handshake.
+const versionHeader = "Mcp-Protocol-Version"
+
+// redirectsMax bounds the redirects that are followed, within one host.
+const redirectsMax = 5
+
+// endpoint is a server behind an address, spoken to over streamable HTTP.
+type endpoint struct {
+	server   Server
+	requests *http.Transport
+
+	mu        sync.Mutex
+	read      int // bytes of all answers so far
+	version   string
+	handshake any // ID of the request initialize
+	broken    error
+	open      mcp.Connection
+}
+
+func newEndpoint(s Server) *endpoint {
+	return &endpoint{server: s, requests: http.DefaultTransport.(*http.Transport).Clone()}
+}
+
+// Connect prepares the connection; the first request opens it.
+func (e *endpoint) Connect(ctx context.Context) (mcp.Connection, error) {
+	t := &mcp.StreamableClientTransport{
+		Endpoint:             e.server.URL,
+		HTTPClient:           &http.Client{Transport: e, CheckRedirect: e.sameHost},
+		MaxRetries:           -1,
+		MaxEventSize:         messageMax,
+		DisableStandaloneSSE: true,
+	}
+	open, err := t.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.open = open
+	return &call{open, e}, nil
+}
+
+// sameHost refuses a redirect that would carry the headers elsewhere.
+func (e *endpoint) sameHost(r *http.Request, via []*http.Request) error {
+	if len(via) > redirectsMax || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
+		return e.breakOff(definite("it redirects to another address"))
+	}
+	return nil
+}
+
+// RoundTrip adds the entry's headers to a request and bounds the answer.
+func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for _, h := range e.server.Headers {
+		r.Header.Set(h.Name, h.Value)
+	}
+	e.mu.Lock()
+	if e.version != "" && r.Header.Get(versionHeader) == "" {
+		r.Header.Set(versionHeader, e.version)
+	}
+	e.mu.Unlock()
+	response, err := e.requests.RoundTrip(r)
+	if err != nil {
+		if r.Context().Err() == nil {
+			_ = e.breakOff(definite("it cannot be reached: %s", e.server.secrets().clean(err.Error())))
+		}
+		return nil, err
+	}
+	if code := response.StatusCode; code == http.StatusUnauthorized || code == http.StatusForbidden {
+		_ = e.breakOff(definite("it refuses access (%d %s)", code, http.StatusText(code)))
+	}
+	response.Body = &bounded{ReadCloser: response.Body, endpoint: e}
+	return response, nil
+}
+
+// bounded is the body of an answer. Bytes count against the bounds of the server.
+type bounded struct {
+	io.ReadCloser
+	endpoint *endpoint
+	read     int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read += n
+	b.endpoint.mu.Lock()
+	b.endpoint.read += n
+	all := b.endpoint.read
+	b.endpoint.mu.Unlock()
+	switch {
+	case b.read > messageMax:
+		err = definite("it sends a message of more than %d MiB", messageMax>>20)
+	case all > outputMax:
+		err = definite("it sends more than %d MiB", outputMax>>20)
+	default:
+		return n, err
+	}
+	return n, b.endpoint.breakOff(err)
+}
+
+// call is the open connection. It learns the version agreed on, which the
+// transport adds to requests only if no connection is laid around its own.
+type call struct {
+	mcp.Connection
+	endpoint *endpoint
+}
+
+// Write notes which request is the handshake.
+func (c *call) Write(ctx context.Context, m jsonrpc.Message) error {
+	if request, ok := m.(*jsonrpc.Request); ok && request.Method == "initialize" {
+		c.endpoint.mu.Lock()
+		c.endpoint.handshake = request.ID.Raw()
+		c.endpoint.mu.Unlock()
+	}
+	return c.Connection.Write(ctx, m)
+}
+
+// Read takes the version from the answer to it.
+func (c *call) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if response, ok := m.(*jsonrpc.Response); err == nil && ok {
+		c.endpoint.agree(response)
+	}
+	return m, err
+}
+
+func (e *endpoint) agree(response *jsonrpc.Response) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.handshake == nil || response.ID.Raw() != e.handshake {
+		return
+	}
+	var hello struct {
+		Version string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(response.Result, &hello) == nil && len(hello.Version) <= lineMax && !strings.ContainsAny(hello.Version, "\r\n") {
+		e.version = hello.Version
+	}
+}
+
+// end closes what is open.
+func (e *endpoint) end() {
+	if e.open != nil {
+		_ = e.open.Close()
+	}
+	e.requests.CloseIdleConnections()
+}
+
+// breakOff keeps the first error that broke the connection, and returns its own.
+func (e *endpoint) breakOff(err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.broken == nil {
+		e.broken = err
+	}
+	return err
+}
+
+func (e *endpoint) fault() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.broken
+}
+
+func (e *endpoint) stderr() []string { return nil }
