@@ -91,10 +91,13 @@ type Tool struct {
 	ReadOnly      bool
 	Mentions      []Mention
 
-	// File is where the tool stands, as errors call it, and Line the line there,
-	// from 1. A tool that was made and not read has neither.
-	File string
-	Line int
+	// File is where the tool stands, as errors call it; Line and Column, in code
+	// points, are the place there, from 1. A tool that was made and not read has none.
+	File         string
+	Line, Column int
+
+	// listed: Raw is what a server answered, and no card of the project's own.
+	listed bool
 }
 
 // Mention is a part of a tool's description that speaks of other tools and is

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
@@ -18,8 +19,10 @@ type document struct {
 	// marks, of a text made from YAML, tell where in the file its keys and values
 	// stood, by ascending offset. They are nil if data is the file itself.
 	marks []mark
-	// breaks are the offsets of the line ends, found when a line is asked for.
+	// breaks are the offsets of the line ends, found when a place is asked for, and
+	// last is where the latest one was: from there the next is counted on.
 	breaks []int
+	last   struct{ offset, column int }
 }
 
 // mark says that what begins at an offset of a document stood at a line and a
@@ -46,13 +49,15 @@ func (d *document) marked(offset int) mark {
 	return d.marks[i]
 }
 
-// line is the line of an offset, from 1. Unlike at it reads the text once, however
-// often it is asked.
-func (d *document) line(offset int) int {
+// place is the line and the column, in code points, of an offset, both from 1.
+// Unlike at it reads the text once, if the offsets asked for ascend.
+func (d *document) place(offset int) (line, column int) {
 	if d.marks != nil {
-		return d.marked(offset).line
+		m := d.marked(offset)
+		return m.line, m.column
 	}
 	if d.breaks == nil {
+		d.last.column = 1
 		d.breaks = make([]int, 0, bytes.Count(d.data, []byte{'\n'}))
 		for i, b := range d.data {
 			if b == '\n' {
@@ -61,7 +66,16 @@ func (d *document) line(offset int) int {
 		}
 	}
 	earlier, _ := slices.BinarySearch(d.breaks, offset)
-	return earlier + 1
+	start := 0
+	if earlier > 0 {
+		start = d.breaks[earlier-1] + 1
+	}
+	if d.last.offset < start || d.last.offset > offset {
+		d.last.offset, d.last.column = start, 1
+	}
+	d.last.column += utf8.RuneCount(d.data[d.last.offset:offset])
+	d.last.offset = offset
+	return earlier + 1, d.last.column
 }
 
 // errorAt words a fault at an offset, with a hint.

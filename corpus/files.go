@@ -18,10 +18,19 @@ const fileMax = 256 << 20
 // byteOrderMark begins files that some editors save; it is passed over.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// readText reads a text file of up to limit bytes; shown names it in errors. A
-// file that is not regular is refused before it is opened, since reading a pipe
-// that nobody writes to never ends.
+// readText reads a file as readFile does and refuses what is no UTF-8.
 func readText(files fs.FS, name, shown string, limit int64) ([]byte, error) {
+	data, err := readFile(files, name, shown, limit)
+	if err != nil {
+		return nil, err
+	}
+	return data, checkUTF8(shown, data)
+}
+
+// readFile reads a file of up to limit bytes; shown names it in errors. A file
+// that is not regular is refused before it is opened, since reading a pipe that
+// nobody writes to never ends.
+func readFile(files fs.FS, name, shown string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(files, name)
 	switch {
 	case err != nil:
@@ -45,8 +54,7 @@ func readText(files fs.FS, name, shown string, limit int64) ([]byte, error) {
 	if int64(text.Len()) > limit {
 		return nil, tooLarge(shown, limit) // it grew since, or its size is not told
 	}
-	data := bytes.TrimPrefix(text.Bytes(), byteOrderMark)
-	return data, checkUTF8(shown, data)
+	return bytes.TrimPrefix(text.Bytes(), byteOrderMark), nil
 }
 
 func unreadable(shown string, err error) error {

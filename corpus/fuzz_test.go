@@ -157,12 +157,8 @@ func checkWritten(t *testing.T, c *Corpus, base func() (*Corpus, error)) {
 		return
 	}
 	for _, tool := range c.Own() {
-		id := strings.TrimSuffix(tool.ID, tool.Name) + tool.cardName()
-		if tool.cardName() != tool.Name {
-			id = tool.Server + "/" + tool.cardName()
-		}
-		read, ok := again.Tool(id)
-		if !tool.Builtin && (!ok || read.Definition.Description != tool.Definition.Description || read.Line == 0) {
+		read, ok := again.Tool(tool.ID)
+		if !tool.Builtin && (!ok || read.Definition.Description != tool.Definition.Description || read.ReadOnly != tool.ReadOnly || read.Line == 0) {
 			t.Fatalf("%s is written as %+v", tool.ID, read)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -88,14 +89,7 @@ func (l *loader) gatherText(d *document, from labels) error {
 		}
 		return l.gatherValue(n, from)
 	}
-	if !json.Valid(d.data) {
-		return l.importText(d, from) // JSON Lines, or at fault
-	}
-	n, err := d.value(0, len(d.data))
-	if err != nil {
-		return err
-	}
-	return l.gatherValue(n, from)
+	return l.importText(d, from)
 }
 
 // gatherValue reads a value as cards of the project's own if a field says that it
@@ -110,7 +104,7 @@ func (l *loader) gatherValue(n node, from labels) error {
 			return err
 		}
 		return l.card(n, "")
-	case hasMember(n, "name") && !hasMember(n, "description", "parameters", "inputSchema", "input_schema", "function", "tools"):
+	case isOtherThing(n):
 		return n.errorAt(importHint, "neither a description nor parameters: a name alone makes no tool card")
 	}
 	return l.importValue(n, from, 0)
@@ -134,6 +128,15 @@ func isCardFile(n node) bool {
 	return false
 }
 
+// isOtherThing reports whether an object has a name and other fields, and none of
+// those is a tool's: a package's description, say.
+func isOtherThing(n node) bool {
+	members := n.members()
+	named := slices.ContainsFunc(members, func(m member) bool { return m.key == "name" && m.value.kind() == "string" })
+	return named && len(members) > 1 && !hasMember(n, "description", "parameters", "inputSchema", "input_schema", "function", "tools", "title",
+		"annotations", "outputSchema", "server")
+}
+
 // hasMember reports whether an object has one of the keys.
 func hasMember(n node, keys ...string) bool {
 	for _, m := range n.members() {
@@ -146,8 +149,9 @@ func hasMember(n node, keys ...string) bool {
 	return false
 }
 
-// rawSchema returns the schema of a tool as its owner wrote it, byte for byte, or
-// nil if it has none.
+// rawSchema returns the schema of a card or of an OpenAI function as its owner
+// wrote it, byte for byte, or nil if it has none. One with a key twice is refused:
+// no card may have it.
 func (t *Tool) rawSchema() (json.RawMessage, error) {
 	d := &document{file: t.ID, data: bytes.Clone(t.Raw)}
 	n, err := d.value(0, len(d.data))
@@ -158,16 +162,20 @@ func (t *Tool) rawSchema() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{"inputSchema", "input_schema", "parameters"}
+	names := []string{"parameters"}
 	if function, ok := f.get("function", "object"); ok {
-		names = names[2:]
 		if f, err = readForeign(function); err != nil {
 			return nil, err
 		}
+	} else if _, ok := f.has("type"); !ok { // a card, and no flat function
+		names = append(names, "inputSchema")
 	}
 	schema, err := f.schema(t.Name, names...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	if err != nil || schema == nil {
+		return nil, err
+	}
+	if (node{&document{data: schema}, 0, len(schema)}).once() != nil {
+		return nil, fmt.Errorf("%s:%d:%d: the schema of tool %s has a key twice\nhint: keep one of the two", t.File, t.Line, t.Column, shown(t.ID))
 	}
 	return schema, nil
 }

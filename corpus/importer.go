@@ -20,9 +20,8 @@ const wrapMax = 8
 // file that is one tool, list for tools in lists and lines.
 type labels struct{ single, list string }
 
-// importText reads a file that another program wrote, by its content: JSON
-// Lines if the first line that is not blank is a value of its own and others
-// follow, else one value.
+// importText reads JSON by its content: JSON Lines if the first line that is not
+// blank is a value of its own and others follow, else one value.
 func (l *loader) importText(d *document, from labels) error {
 	text := bytes.TrimLeft(d.data, jsonSpace)
 	if len(text) == 0 {
@@ -39,7 +38,7 @@ func (l *loader) importText(d *document, from labels) error {
 	if err != nil {
 		return err
 	}
-	return l.importValue(n, from, 0)
+	return l.gatherValue(n, from)
 }
 
 // importValue takes one of the shapes that tools come in:
@@ -203,7 +202,7 @@ func (l *loader) importListed(n node, f foreign, server string) error {
 	if schema != nil {
 		function = append(function, rawjson.Field{Key: "parameters", Value: schema})
 	}
-	t := &Tool{Server: server, Name: name, Raw: bytes.Clone(n.raw()), ReadOnly: f.readOnly()}
+	t := &Tool{Server: server, Name: name, Raw: bytes.Clone(n.raw()), ReadOnly: f.readOnly(), listed: true}
 	return l.add(n, t, function, keepRepeats)
 }
 

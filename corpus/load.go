@@ -119,7 +119,7 @@ func importFile(shown string, files fs.FS, name string) (*Corpus, error) {
 	}
 	source := sourceName(shown, false)
 	l := newLoader(source)
-	if err := l.importText(&document{file: shown, data: data}, labels{source, source}); err != nil {
+	if err := l.gatherText(&document{file: shown, data: data}, labels{source, source}); err != nil {
 		return nil, err
 	}
 	return l.finishImport(shown, Embedded)
@@ -152,13 +152,16 @@ func (l *loader) walk(root string, files fs.FS) error {
 		if entry.IsDir() {
 			return nil
 		}
-		data, err := readText(files, name, shown, fileMax)
+		data, err := readFile(files, name, shown, fileMax)
 		if err != nil {
 			return err
 		}
 		if text := bytes.TrimLeft(data, jsonSpace); len(text) > 0 && text[0] != '{' && text[0] != '[' {
 			l.leftOut.add(shown)
 			return nil
+		}
+		if err := checkUTF8(shown, data); err != nil {
+			return err
 		}
 		from := labels{single: sourceName(filepath.Dir(shown), true), list: sourceName(shown, false)}
 		return l.importText(&document{file: shown, data: data}, from)

@@ -78,7 +78,8 @@ type claim struct {
 // add takes a tool under its ID. function are the members of the function object
 // behind the name; if the name is among them it is kept where it stands.
 func (l *loader) add(at node, t *Tool, function []rawjson.Field, on repeats) error {
-	t.File, t.Line = at.doc.file, at.doc.line(at.start)
+	t.File = at.doc.file
+	t.Line, t.Column = at.doc.place(at.start)
 	t.ID = t.Name
 	visible := t.Name
 	if t.Server != "" {
@@ -135,13 +136,16 @@ func (l *loader) settle() error {
 }
 
 // distinct drops the claims that repeat an earlier one and sorts the others by
-// the hash of their content. A tool is read-only if all its repeats say so.
+// the hash of their content. A tool is read-only if all its repeats say so, so one
+// that does not stands for them.
 func (l *loader) distinct(claims []claim) []claim {
 	seen := make(map[string]*Tool, len(claims))
 	var kept []claim
 	for _, c := range claims {
 		if first := seen[c.tool.Definition.JSON]; first != nil {
-			first.ReadOnly = first.ReadOnly && c.tool.ReadOnly
+			if first.ReadOnly && !c.tool.ReadOnly {
+				*first = *c.tool
+			}
 			l.merged++
 			continue
 		}

@@ -18,9 +18,10 @@ import (
 )
 
 // WriteFolder writes the tools of a corpus that are not built in as a corpus
-// folder: corpus.yaml, and in tools a card file for each source. Schemas keep
-// their bytes. The folder must not exist; it is there in full or not at all. The
-// notes tell what cards cannot say, one sentence each.
+// folder: corpus.yaml, and in tools a card file for each source, and for what
+// servers listed a file of their answer, byte for byte. The schemas of cards keep
+// their bytes too. The folder must not exist; it is there in full or not at all.
+// The notes tell what cards cannot say, one sentence each.
 func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
 	if err := refuseExisting(out); err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func refuseExisting(out string) error {
 // the corpus back, and gives the folder its name. It leaves the folder in full or
 // not at all.
 func createFolder(out string, files []cardFile) (c *Corpus, err error) {
-	temp := filepath.Join(filepath.Dir(filepath.Clean(out)), atomicfile.Prefix+rand.Text())
+	out = filepath.Clean(out)
+	temp := filepath.Join(filepath.Dir(out), atomicfile.Prefix+rand.Text())
 	if err := os.Mkdir(temp, 0o777); err != nil {
 		return nil, refused(out, err)
 	}
@@ -100,7 +102,7 @@ func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	builtin, renamed, names := 0, 0, make(fileNames)
+	builtin, names := 0, make(fileNames)
 	for i := 0; i < len(c.Tools); {
 		first := c.Tools[i]
 		if first.Builtin {
@@ -114,23 +116,29 @@ func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
 		for end < len(c.Tools) && c.Tools[end].Toolset == first.Toolset { // tools are in the order of toolsets
 			end++
 		}
+		var cards []*Tool
+		answer := Listed{Server: first.Server}
 		for _, t := range c.Tools[i:end] {
-			if t.cardName() != t.Name {
-				renamed++
+			if t.listed {
+				answer.Tools = append(answer.Tools, t.Raw)
+			} else {
+				cards = append(cards, t)
 			}
 		}
-		data, err := cardsOf(c.Tools[i:end])
-		if err != nil {
-			return nil, nil, err
+		if len(answer.Tools) > 0 {
+			files = append(files, cardFile{names.of(first.Toolset), answer.cardFile()})
 		}
-		files = append(files, cardFile{names.of(first.Toolset), data})
+		if len(cards) > 0 {
+			data, err := cardsOf(cards)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, cardFile{names.of(first.Toolset), data})
+		}
 		i = end
 	}
 	if builtin > 0 {
 		notes = append(notes, fmt.Sprintf("tools left out because they bear the names of built-in tools, which every corpus has: %d", builtin))
-	}
-	if renamed > 0 {
-		notes = append(notes, fmt.Sprintf("tools written under a name with a suffix because their server lists the name again with other content: %d", renamed))
 	}
 	if len(files) == 1 {
 		return nil, nil, fmt.Errorf("corpus %s: no tools but built-in ones\nhint: a corpus without tools of its own is the embedded one", c.Name)
@@ -189,15 +197,6 @@ func cardsOf(tools []*Tool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// cardName is the name of the tool's card. Cards of one server may not share a name,
-// so a tool that shares its own bears the hash of its ID.
-func (t *Tool) cardName() string {
-	if _, hash, again := strings.Cut(strings.TrimPrefix(t.ID, t.Server+"/"+t.Name), "~"); again && t.Server != "" {
-		return t.Name + "_" + hash
-	}
-	return t.Name
-}
-
 // card writes a tool as a tool card, the schema as it stands in Raw.
 func (t *Tool) card() ([]byte, error) {
 	schema, err := t.rawSchema()
@@ -214,7 +213,7 @@ func (t *Tool) card() ([]byte, error) {
 		text, _ := json.Marshal(value) // lists of text, and of structs of text
 		return text
 	}
-	put("name", rawjson.String(t.cardName()), true)
+	put("name", rawjson.String(t.Name), true)
 	put("toolset", rawjson.String(t.Toolset), t.Server == "")
 	put("description", rawjson.String(t.Definition.Description), true)
 	put("parameters", schema, schema != nil)
@@ -239,12 +238,12 @@ func writeFile(path string, data []byte) error {
 	return f.Commit()
 }
 
-// differing counts the tools that a model sees otherwise in another corpus, those
-// aside that are built in or have another name there.
+// differing counts the tools, built-in ones aside, that a model sees otherwise in
+// another corpus.
 func (c *Corpus) differing(other *Corpus) int {
 	n := 0
 	for _, t := range c.Tools {
-		if t.Builtin || t.cardName() != t.Name {
+		if t.Builtin {
 			continue
 		}
 		if read, ok := other.Tool(t.ID); !ok || read.Definition.JSON != t.Definition.JSON || !slices.Equal(read.RequiresEnv, t.RequiresEnv) {

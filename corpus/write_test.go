@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,38 +119,104 @@ func TestWriteFolder(t *testing.T) {
 			t.Errorf("%+v became %+v", before, after)
 		}
 	}
-	for file, schema := range map[string]string{
-		"mcp-tools.json": `{"type" : "object", "properties": {"\u0061":{ }}}`,
-		"agent.json":     `{"type":"object" }`,
+	for file, bytes := range map[string]string{
+		"mcp-tools.json": gathered["notes.json"],
+		"agent.json":     `"parameters":{"type":"object" }`,
 	} {
 		text, err := os.ReadFile(filepath.Join(out, "tools", file))
-		if err != nil || !strings.Contains(string(text), `"parameters":`+schema) {
+		if err != nil || !strings.Contains(string(text), bytes) {
 			t.Errorf("error %v, %s holds\n%s", err, file, text)
 		}
 	}
 }
 
-// TestWriteFolderRenames: of tools that share a name all are written.
-func TestWriteFolderRenames(t *testing.T) {
+// TestWriteFolderAgain: what a folder's tools are written as again is the folder,
+// byte for byte, and the same corpus, whatever a server listed.
+func TestWriteFolderAgain(t *testing.T) {
 	c, out := gather(t, map[string]string{
-		"a.json": `{"server": "s", "tools": [{"name": "x"}, {"name": "y~z"}]}`,
-		"b.json": `{"server": "s", "tools": [{"name": "x", "description": "Other."}, {"name": "x", "description": "Third."}]}`,
+		"a.json": `{"server": "s", "tools": [{"name": "x", "annotations": {"readOnlyHint": true}}, {"name": "y~z", "title": "Why"}]}`,
+		"b.json": `{"server": "s", "tools": [{"name": "x", "description": "Other.", "inputSchema": {"a": 1, "a": 2}}, {"name": "x"}, {"name": "x", "description": "Third."}]}`,
+		"c.yaml": "schema_version: 1\nserver: s\ntools:\n  - {name: own, read_only: true}\n",
+		"d.json": gathered["agent.json"],
 	})
-	notes, err := c.WriteFolder(out)
+	if _, err := c.WriteFolder(out); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Load(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "tools written under a name with a suffix because their server lists the name again with other content: 2"; len(notes) != 1 || notes[0] != want {
-		t.Errorf("notes %q", notes)
-	}
-	again, err := Load(out)
+	imported, err := Import("mine", []string{filepath.Join(out, "tools")})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := imported.WriteFolder(out + "2"); err != nil {
+		t.Fatal(err)
+	}
+	if imported.SHA256 != first.SHA256 {
+		t.Error("the folder and its tools imported are two corpora")
+	}
+	entries, err := os.ReadDir(filepath.Join(out, "tools"))
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("%v, error %v", entries, err)
+	}
+	for _, e := range entries {
+		a, err := os.ReadFile(filepath.Join(out, "tools", e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(out+"2", "tools", e.Name()))
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s, error %v:\n%s\nbecame\n%s", e.Name(), err, a, b)
+		}
 	}
 	for _, tool := range c.Own() {
-		read, ok := again.Tool(strings.Replace(tool.ID, "x~", "x_", 1))
-		if !ok || read.Definition.Description != tool.Definition.Description {
-			t.Errorf("%s is not there, or another: %+v", tool.ID, read)
+		if read, ok := first.Tool(tool.ID); !tool.Builtin && (!ok || read.ReadOnly != tool.ReadOnly || tool.Server != "" && read.Definition.JSON != tool.Definition.JSON) {
+			t.Errorf("%s became %+v", tool.ID, read)
+		}
+	}
+}
+
+// TestImportPassesOver: a folder may hold pictures, but no tools in another
+// encoding than UTF-8.
+func TestImportPassesOver(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"a.json": `[{"name": "x"}]`, "logo.png": "\x89PNG\r\n\x00\xff"})
+	c, err := Load(dir)
+	if err != nil || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "logo.png") {
+		t.Errorf("error %v, %+v", err, c)
+	}
+	dir = writeFiles(t, map[string]string{"a.json": "[{\"name\": \"x\xff\"}]"})
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "a.json:1:13: invalid UTF-8") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestToolColumns: a tool knows its line and column in every kind of file.
+func TestToolColumns(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		want       string
+	}{
+		{"one.json", `[{"name": "a", "description": "ß"}, {"name": "b"}]`, "1:2 1:37"},
+		{"crlf.json", "\ufeff{\"tools\": [\r\n  {\"name\": \"a\"},\r\n\t{\"name\": \"b\"}]}", "2:3 3:2"},
+		{"lines.jsonl", "{\"name\": \"a\"}\n\n  {\"name\": \"b\"}\n", "1:1 3:3"},
+		{"cards.yaml", "schema_version: 1\nserver: s\ntools:\n  - name: a\n  -\n    name: b\n", "4:5 6:5"},
+	} {
+		dir := writeFiles(t, map[string]string{c.file: c.text})
+		loaded, err := Load(filepath.Join(dir, c.file))
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		var places []string
+		for _, tool := range loaded.Own() {
+			if filepath.Base(tool.File) != c.file {
+				t.Errorf("%s: in %s", c.file, tool.File)
+			}
+			places = append(places, fmt.Sprintf("%d:%d", tool.Line, tool.Column))
+		}
+		if got := strings.Join(places, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.file, got, c.want)
 		}
 	}
 }
@@ -170,6 +237,8 @@ func TestWriteFolderRefuses(t *testing.T) {
 			return out
 		}, "file already exists"},
 		{"a missing parent", gathered, func(_ *testing.T, out string) string { return filepath.Join(out, "deep", "er") }, "no such file or directory"},
+		{"a key twice", map[string]string{"agent.json": `[{"type": "function", "name": "x", "parameters": {"a": 1, "a": 2}}]`},
+			func(_ *testing.T, out string) string { return out }, `agent.json:1:2: the schema of tool "x" has a key twice`},
 		{"built-in tools alone", onlyBuiltin, func(_ *testing.T, out string) string { return out }, "no tools but built-in ones"},
 		{"a card that could not be read again", gathered, func(_ *testing.T, out string) string { return out }, `toolset "all" is reserved`},
 	} {
