@@ -45,13 +45,16 @@ func (t *Tool) DerivedIntent() (*Intent, bool) {
 	}, true
 }
 
+// FirstSentence is that of the description, its white space made single.
+func (t *Tool) FirstSentence() string { return firstSentence(t.Definition.Description) }
+
 func probeUtterance(t *Tool) string {
 	inName := make(map[string]bool)
 	for _, w := range words(t.Server + " " + splitCamel(t.Name)) {
 		inName[w] = true
 	}
 	var kept []string
-	for _, w := range strings.Fields(firstSentence(t.Definition.Description)) {
+	for _, w := range strings.Fields(t.FirstSentence()) {
 		if !slices.ContainsFunc(words(w), func(f string) bool { return inName[f] }) {
 			kept = append(kept, w)
 		}

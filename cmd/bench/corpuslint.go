@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,12 +19,16 @@ import (
 // many is searched in seconds, and a larger one is no session's.
 const askedMax = 10_000
 
+// listedMax bounds the findings of a rule that are listed for people.
+const listedMax = 10
+
 // corpusLintFlags are the flags of bench corpus lint, as given.
 type corpusLintFlags struct {
 	corpus    string
 	retriever string
 	level     string
 	failOn    string
+	all       bool
 	json      bool
 	sarif     bool
 }
@@ -34,8 +40,9 @@ func corpusLintCommand(env cli.Env) *cobra.Command {
 		Short: "Say which tools will be hard to find or to call, and where they stand",
 		Long: "Judge the tools that a corpus brings: descriptions that are empty, very short, very long, or those of\n" +
 			"another tool; parameters without a description; tools that a search with their own first sentence does\n" +
-			"not find within the first 5. As notes, guessed from a few English words: descriptions that do not say\n" +
-			"when to use the tool, how it fails, or how it differs from its neighbours.\n" +
+			"not find within the first 5. As notes, with --level note: tools found by the words of their names alone;\n" +
+			"and, guessed from a few English words, descriptions that do not say when to use the tool, how it fails,\n" +
+			"or how it differs from its neighbours.\n" +
 			"docs/format.md lists the rules.",
 		Example: "  bench corpus lint\n" +
 			"  bench corpus lint --corpus tools-list.json --level note\n" +
@@ -49,6 +56,7 @@ func corpusLintCommand(env cli.Env) *cobra.Command {
 	retrieverFlag(flags, &f.retriever)
 	flags.StringVar(&f.level, "level", "warning", "list findings of `LEVEL` error, warning or note, and graver ones")
 	flags.StringVar(&f.failOn, "fail-on", "", "end with status 1 if there are findings of `LEVEL` or graver (default: never)")
+	flags.BoolVar(&f.all, "all", false, "list all findings as text, not only the first "+strconv.Itoa(listedMax)+" of each rule")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	flags.BoolVar(&f.sarif, "sarif", false, "print the report as SARIF 2.1.0")
 	c.MarkFlagsMutuallyExclusive("json", "sarif")
@@ -84,14 +92,26 @@ func corpusLint(env cli.Env, f corpusLintFlags) error {
 	case f.json:
 		err = cli.PrintJSON(env, report)
 	case f.sarif:
-		err = cli.Output(report.WriteSARIF(env.Stdout, provenance.Current().ToolVersion))
+		err = cli.Output(writeSARIF(env, report))
 	default:
-		err = cli.Output(report.WriteText(env.Stdout))
+		most := listedMax
+		if f.all {
+			most = 0
+		}
+		err = cli.Output(report.WriteText(env.Stdout, most))
 	}
 	if err == nil && failed {
 		return cli.Silent(cli.ExitFailed)
 	}
 	return err
+}
+
+func writeSARIF(env cli.Env, report *lint.Report) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("the working folder: %w", err)
+	}
+	return report.WriteSARIF(env.Stdout, provenance.Current().ToolVersion, root)
 }
 
 // severity reads the value of a flag.

@@ -22,6 +22,7 @@ func (k *checker) beside(tools []*corpus.Tool) {
 		}
 		if other := first[text]; other != nil {
 			k.add(t, duplicateRule, "%s has the same description", other.ID)
+			k.repeats[t.ID] = true
 			continue
 		}
 		first[text] = t
@@ -29,11 +30,27 @@ func (k *checker) beside(tools []*corpus.Tool) {
 			distinct, sets = append(distinct, t), append(sets, set)
 		}
 	}
-	for i, j := range nearest(sets) {
+	told := func(i, j int) bool {
+		return tellsApart(distinct[i].Name, distinct[j].Name, sets[i], sets[j]) || tellsApart(distinct[j].Name, distinct[i].Name, sets[j], sets[i])
+	}
+	for i, j := range nearest(sets, func(i, j int) bool { return !told(i, j) }) {
 		if j >= 0 {
 			k.add(distinct[i], nearDuplicateRule, "%s has nearly the same description", distinct[j].ID)
 		}
 	}
+}
+
+// tellsApart reports whether a description has a word, and the other does not,
+// that stands in the tool's name and not in the other's: "list the labels" and
+// "list the assignees" of tools so called are told apart. An s at the end, as of
+// verbs and plurals, does not matter.
+func tellsApart(name, otherName string, words, otherWords []string) bool {
+	name, otherName = strings.ToLower(name), strings.ToLower(otherName)
+	return slices.ContainsFunc(words, func(w string) bool {
+		_, other := slices.BinarySearch(otherWords, w)
+		w = strings.TrimSuffix(w, "s")
+		return !other && w != "" && strings.Contains(name, w) && !strings.Contains(otherName, w)
+	})
 }
 
 // candidatesMax bounds the sets that are remembered for one word. Only words that
@@ -42,14 +59,15 @@ func (k *checker) beside(tools []*corpus.Tool) {
 const candidatesMax = 64
 
 // nearest finds for each set of words an earlier one that shares at least
-// alikePercent of all words of both, the most similar and of equals the first; -1 if there is none.
+// alikePercent of all words of both and counts as alike, the most similar and of
+// equals the first; -1 if there is none.
 //
 // Of two sets so similar, each has one of the other's rarest words among its own
 // rarest: if x words in common are needed, among the first len-x+1. So only sets
 // that meet in those are compared (prefix filtering: Chaudhuri, Ganti and
 // Kaushik, "A primitive operator for similarity joins in data cleaning", ICDE
 // 2006).
-func nearest(sets [][]string) []int {
+func nearest(sets [][]string, alike func(i, j int) bool) []int {
 	ranked := rankWords(sets)
 	met := make(map[int][]int) // word → earlier sets that have it among their rarest
 	seen := make([]int, len(sets))
@@ -62,7 +80,7 @@ func nearest(sets [][]string) []int {
 					continue
 				}
 				seen[j] = i + 1
-				if share := shared(set, ranked[j]); share >= alikePercent && (share > bestShare || share == bestShare && j < best) {
+				if share := shared(set, ranked[j]); share >= alikePercent && (share > bestShare || share == bestShare && j < best) && alike(i, j) {
 					best, bestShare = j, share
 				}
 			}

@@ -108,43 +108,49 @@ func listed(names []string, what, one, several string) string {
 	return text + " " + several
 }
 
-// searched judges tools by a search for each with its derived intent.
+// searched judges tools by a search for each with its description's first
+// sentence, and by one with its derived intent, which lacks the words of the name.
 func (k *checker) searched(r *survey.Retrieval, own []*corpus.Tool, most int) {
 	var tools []*corpus.Tool
 	for _, t := range own {
-		if !t.Builtin && strings.TrimSpace(t.Definition.Description) != "" {
+		if !t.Builtin && r.Has(t) && t.FirstSentence() != "" {
 			tools = append(tools, t)
 		}
 	}
 	if most > 0 {
 		tools = survey.EvenlySpread(tools, most)
 	}
+	k.report.Asked = len(tools)
 	for _, t := range tools {
-		in, ok := t.DerivedIntent()
-		if !ok {
-			k.add(t, unretrievableRule, "the first sentence of the description says nothing but the name")
+		hits := r.Search(t.FirstSentence(), survey.Top)
+		rank := survey.Rank(t.ID, hits)
+		if rank == 0 {
+			if !k.repeats[t.ID] {
+				k.add(t, unretrievableRule, "a search for %q %s", t.FirstSentence(), finds(r, hits))
+			}
 			continue
 		}
-		hits, asked := r.Ask(t, survey.Top)
-		if !asked {
-			continue
+		k.neighbours(t, hits, hits[rank-1].Score)
+		switch hits, asked := r.Ask(t, survey.Top); {
+		case !asked:
+			k.add(t, nameOnlyRule, "the first sentence of the description says nothing but the name")
+		case survey.Rank(t.ID, hits) == 0:
+			in, _ := t.DerivedIntent()
+			k.add(t, nameOnlyRule, "without the words of its name, a search for %q %s", in.Utterance, finds(r, hits))
 		}
-		k.report.Asked++
-		rank := slices.IndexFunc(hits, func(h survey.Hit) bool { return h.ID == t.ID })
-		if rank < 0 {
-			k.add(t, unretrievableRule, "a search for %q does not find it within the first %d of %d tools%s", in.Utterance, survey.Top, r.Len(), insteadOf(hits))
-			continue
-		}
-		k.neighbours(t, hits, hits[rank].Score)
 	}
 }
 
-// insteadOf names the first hit.
-func insteadOf(hits []survey.Hit) string {
+// finds words what a search finds that does not find what it is for.
+func finds(r *survey.Retrieval, hits []survey.Hit) string {
 	if len(hits) == 0 {
-		return ", nor anything else"
+		return fmt.Sprintf("finds none of %d tools", r.Len())
 	}
-	return "; first is " + hits[0].ID
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return fmt.Sprintf("finds, of %d tools, first %s", r.Len(), strings.Join(ids, ", "))
 }
 
 // neighbours judges whether a description tells its tool from those that a search

@@ -48,10 +48,11 @@ type Finding struct {
 	Rule     string   `json:"rule"` // a Rule's ID
 	Severity Severity `json:"severity"`
 	Tool     string   `json:"tool"` // its ID
-	// File and Line, from 1, are where the tool stands; "" and 0 if it was made and
-	// not read.
+	// File, Line and Column, in code points, both from 1, are where the tool stands;
+	// "" and 0 if it was made and not read.
 	File    string `json:"file"`
 	Line    int    `json:"line"`
+	Column  int    `json:"column"`
 	Message string `json:"message"`
 	Advice  string `json:"advice"`
 }
@@ -63,8 +64,10 @@ type Report struct {
 	SHA256        string `json:"corpus_sha256"`
 	// Synthetic marks a corpus that was made by rule.
 	Synthetic bool `json:"synthetic"`
-	// Tools were judged; Asked of them were searched for among Pool.
+	// Tools were judged, and Clean of them have none of Findings; Asked of them were
+	// searched for among Pool.
 	Tools     int    `json:"tools"`
+	Clean     int    `json:"clean"`
 	Retriever string `json:"retriever"`
 	Asked     int    `json:"asked"`
 	Pool      int    `json:"pool"`
@@ -102,7 +105,7 @@ func Check(c *corpus.Corpus, o Options) (*Report, error) {
 	k := &checker{report: &Report{
 		SchemaVersion: SchemaVersion, Corpus: c.Name, SHA256: c.SHA256, Synthetic: c.Synthetic,
 		Tools: len(own), Retriever: o.Retriever, Pool: retrieval.Len(), Findings: []Finding{},
-	}, corpus: c}
+	}, corpus: c, repeats: make(map[string]bool)}
 	for _, t := range own {
 		k.alone(t)
 	}
@@ -115,6 +118,15 @@ func Check(c *corpus.Corpus, o Options) (*Report, error) {
 // Least leaves out the findings that are less grave than a severity. Counts stay.
 func (r *Report) Least(s Severity) {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return !f.Severity.Reaches(s) })
+	r.countClean()
+}
+
+func (r *Report) countClean() {
+	found := make(map[string]bool)
+	for _, f := range r.Findings {
+		found[f.Tool] = true
+	}
+	r.Clean = r.Tools - len(found)
 }
 
 // Reached counts the findings of a severity or a graver one, left out or not.
@@ -132,11 +144,14 @@ func (r *Report) Reached(s Severity) int {
 type checker struct {
 	report *Report
 	corpus *corpus.Corpus
+	// repeats are the tools, by ID, that have the description of an earlier one.
+	repeats map[string]bool
 }
 
 func (k *checker) add(t *corpus.Tool, r Rule, format string, args ...any) {
 	k.report.Findings = append(k.report.Findings, Finding{
-		Rule: r.ID, Severity: r.Severity, Tool: t.ID, File: t.File, Line: t.Line, Message: fmt.Sprintf(format, args...), Advice: r.Advice,
+		Rule: r.ID, Severity: r.Severity, Tool: t.ID, File: t.File, Line: t.Line, Column: t.Column,
+		Message: fmt.Sprintf(format, args...), Advice: r.Advice,
 	})
 }
 
@@ -156,6 +171,7 @@ func (k *checker) finish(tools []*corpus.Tool) {
 	slices.SortStableFunc(k.report.Findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
-			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(place[a.Tool], place[b.Tool]), cmp.Compare(rule[a.Rule], rule[b.Rule]))
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(place[a.Tool], place[b.Tool]), cmp.Compare(rule[a.Rule], rule[b.Rule]))
 	})
+	k.report.countClean()
 }

@@ -69,7 +69,7 @@ func TestRules(t *testing.T) {
 		{"a neighbour named", []string{tool("a", good+" See water_all for a field of maize, wheat and rye.", ""), tool("water_all", good+" Whole fields in one turn, only at night, never at noon.", "")}, nil},
 		{"undocumented", []string{tool("a", good, `"x":{"type":"string"},"y":{"description":" "},"z":true,"bed":{"$ref":"#/$defs/Bed"},"no":{"$ref":"#/$defs/None"},"d":{"description":"D."}`)},
 			[]string{"a parameter-undocumented"}},
-		{"only the name", []string{tool("water_tomatoes", "Water the tomatoes. Use it or fail.", "")}, []string{"water_tomatoes unretrievable"}},
+		{"only the name", []string{tool("water_tomatoes", "Water the tomatoes. Use it or fail.", "")}, []string{"water_tomatoes found-by-name-only"}},
 		{"not found", []string{
 			tool("a", "Give water. Use it, or fail: sun.", ""), tool("b", "Give water. Use it, or fail.", ""), tool("c", "Give water. Use it, or fail.", ""), tool("d", "Give water. Use it, or fail.", ""),
 			tool("e", "Give water. Use it, or fail.", ""), tool("f", "Give water. Use it, or fail.", ""),
@@ -115,14 +115,16 @@ func TestMessages(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil {
+	if err := r.WriteText(&text, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"tools.json:2: error: s/a: it has no description (description-empty)\n",
-		"tools.json:2: warning: s/a: parameters b, c, d, e, f and 2 more have no description (parameter-undocumented)\n",
-		"tools.json:3: warning: s/z: parameter one has no description (parameter-undocumented)\n",
-		"  2  warning  parameter-undocumented  describe each parameter: ",
+		"error description-empty (1): say in a sentence what the tool does\n",
+		"tools.json:2:1: s/a: it has no description\n\nwarning parameter-undocumented (2): ",
+		"tools.json:2:1: s/a: parameters b, c, d, e, f and 2 more have no description\n",
+		"tools.json:3:1: s/z: parameter one has no description\n",
+		"  2  warning  parameter-undocumented  Parameter without a description\n",
+		"Without a finding that is listed: 0 of 2 tools.\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%s\nlacks %q", &text, want)
@@ -132,18 +134,82 @@ func TestMessages(t *testing.T) {
 		t.Errorf("reached %d, %d, %d", r.Reached(Error), r.Reached(Warning), r.Reached(Note))
 	}
 	r.Least(Error)
-	if len(r.Findings) != 1 || r.Reached(Note) != 3 {
+	if len(r.Findings) != 1 || r.Reached(Note) != 3 || r.Clean != 1 {
 		t.Errorf("%d errors, %d findings", len(r.Findings), r.Reached(Note))
+	}
+}
+
+// TestTellsApart: tools whose descriptions differ in what their names say are no
+// near-duplicates.
+func TestTellsApart(t *testing.T) {
+	list := func(name, what string) string {
+		return tool(name, "List the "+what+" of one bed in the whole garden. Use it when you look for them; fails if there is no bed.", "")
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool // of a finding
+	}{
+		{list("list_beans", "beans"), list("list_peas", "peas"), false},
+		{list("list_beans", "beans"), list("list_all", "peas"), false},
+		{list("list_a", "beans"), list("list_b", "peas"), true},
+		{list("list_beans_and_peas", "beans"), list("list_beans", "peas"), true},
+		{list("list_beans_and_peas", "beans"), list("peas_and_beans", "peas"), true},
+	} {
+		for _, pair := range []string{c.a + "," + c.b, c.b + "," + c.a} {
+			r := check(t, load(t, `{"server":"s","tools":[`+pair+`]}`))
+			got := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule == nearDuplicateRule.ID })
+			if got != c.want {
+				t.Errorf("%s: %v, want %v", pair, got, c.want)
+			}
+		}
+	}
+}
+
+// TestUnretrievableMessage: what cannot be found is told with what is found, and
+// not of what has another's description anyway.
+func TestUnretrievableMessage(t *testing.T) {
+	var tools []string
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		tools = append(tools, tool(name, "Give water. Of "+strings.Repeat(name, 3), ""))
+	}
+	tools = append(tools, tool("h", "Give water. Of aaa", ""))
+	var messages []string
+	for _, f := range check(t, load(t, `{"server":"s","tools":[`+strings.Join(tools, ",")+`]}`)).Findings {
+		if f.Rule == unretrievableRule.ID {
+			messages = append(messages, f.Tool+": "+f.Message)
+		}
+	}
+	want := []string{
+		`s/f: a search for "Give water" finds, of 35 tools, first s/a, s/b, s/c, s/d, s/e`,
+		`s/g: a search for "Give water" finds, of 35 tools, first s/a, s/b, s/c, s/d, s/e`,
+	}
+	if !slices.Equal(messages, want) {
+		t.Errorf("%q", messages)
+	}
+}
+
+// TestMost: the lines of a rule are bounded, what is counted is not.
+func TestMost(t *testing.T) {
+	var tools []string
+	for i := range 5 {
+		tools = append(tools, tool(fmt.Sprint("t", i), "", ""))
+	}
+	var text bytes.Buffer
+	if err := check(t, load(t, `{"server":"s","tools":[`+strings.Join(tools, ",")+`]}`)).WriteText(&text, 2); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(text.String(), "it has no description") != 2 || !strings.Contains(text.String(), "  … and 3 more; --all lists them\n") || !strings.Contains(text.String(), "  5  error  description-empty") {
+		t.Error(text.String())
 	}
 }
 
 // TestOneLineAFinding: a name cannot break the lines that people read.
 func TestOneLineAFinding(t *testing.T) {
 	var text bytes.Buffer
-	if err := check(t, load(t, `{"server":"s\nx","tools":[{"name":"a\u001b[2J\r\nb"}]}`)).WriteText(&text); err != nil {
+	if err := check(t, load(t, `{"server":"s\nx","tools":[{"name":"a\u001b[2J\r\nb"}]}`)).WriteText(&text, 0); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(text.String(), "\n"); n != 4 || strings.ContainsAny(text.String(), "\r\x1b") {
+	if n := strings.Count(text.String(), "\n"); n != 6 || strings.ContainsAny(text.String(), "\r\x1b") {
 		t.Errorf("%d lines: %q", n, &text)
 	}
 }
@@ -185,7 +251,7 @@ func TestNearest(t *testing.T) {
 			slices.Sort(set)
 			return set
 		}), 0, 30).Draw(t, "sets")
-		got := nearest(sets)
+		got := nearest(sets, func(i, j int) bool { return true })
 		ranked := rankWords(sets)
 		for i := range sets {
 			best, bestShare := -1, 0.0

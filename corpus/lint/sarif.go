@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -33,6 +35,7 @@ type (
 	sarifRule struct {
 		ID            string      `json:"id"`
 		Short         sarifText   `json:"shortDescription"`
+		Full          sarifText   `json:"fullDescription"`
 		Help          sarifText   `json:"help"`
 		Configuration sarifConfig `json:"defaultConfiguration"`
 	}
@@ -60,10 +63,12 @@ type (
 		Region   sarifRegion   `json:"region"`
 	}
 	sarifArtifact struct {
-		URI string `json:"uri"`
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId,omitempty"`
 	}
 	sarifRegion struct {
-		StartLine int `json:"startLine"`
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn"`
 	}
 	sarifLogical struct {
 		FullyQualifiedName string `json:"fullyQualifiedName"`
@@ -71,10 +76,13 @@ type (
 	}
 )
 
+// sourceRoot is the name by which code review calls the top of the repository.
+const sourceRoot = "%SRCROOT%"
+
 // WriteSARIF writes the report as a SARIF 2.1.0 log of one run. version is the
-// program's, or empty. Files are named relative to the working folder, as they
-// were given.
-func (r *Report) WriteSARIF(w io.Writer, version string) error {
+// program's, or empty. root is the working folder: files below it are named
+// relative to it, and code review takes it for the top of the repository.
+func (r *Report) WriteSARIF(w io.Writer, version, root string) error {
 	run := sarifRun{
 		Tool:       sarifTool{sarifDriver{Name: "toolgauge", Version: version, InformationURI: "https://github.com/toolgauge/toolgauge"}},
 		ColumnKind: "unicodeCodePoints",
@@ -84,13 +92,14 @@ func (r *Report) WriteSARIF(w io.Writer, version string) error {
 	index := make(map[string]int)
 	for i, rule := range Rules() {
 		index[rule.ID] = i
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule.ID, sarifText{rule.Meaning}, sarifText{"What to do: " + rule.Advice + "."}, sarifConfig{rule.Severity}})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules,
+			sarifRule{rule.ID, sarifText{rule.Title}, sarifText{rule.Meaning}, sarifText{"What to do: " + rule.Advice + "."}, sarifConfig{rule.Severity}})
 	}
 	for _, f := range r.Findings {
 		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule, RuleIndex: index[f.Rule], Level: f.Severity, Message: sarifText{f.Tool + ": " + f.Message + ". " + f.Advice + "."},
-			Locations:           []sarifLocation{f.location()},
-			PartialFingerprints: map[string]string{"toolAndRule/v1": f.Rule + " " + f.Tool},
+			RuleID: f.Rule, RuleIndex: index[f.Rule], Level: f.Severity, Message: sarifText{f.Tool + ": " + f.Message + ". Advice: " + f.Advice + "."},
+			Locations:           []sarifLocation{f.location(root)},
+			PartialFingerprints: map[string]string{"primaryLocationLineHash": f.fingerprint()},
 		})
 	}
 	e := json.NewEncoder(w)
@@ -99,15 +108,27 @@ func (r *Report) WriteSARIF(w io.Writer, version string) error {
 	return e.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-func (f Finding) location() sarifLocation {
+// fingerprint is the same for a rule and a tool wherever the tool stands. Without
+// it, code review would make one of the line, which tools may share. The key is
+// the one that GitHub reads.
+func (f Finding) fingerprint() string {
+	sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Tool))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (f Finding) location(root string) sarifLocation {
 	at := sarifLocation{Logical: []sarifLogical{{f.Tool, "function"}}}
 	if f.File == "" {
 		return at
 	}
-	uri := url.URL{Path: filepath.ToSlash(f.File)}
-	if filepath.IsAbs(f.File) {
-		uri.Scheme = "file"
+	file := f.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(root, file)
 	}
-	at.Physical = &sarifPhysical{sarifArtifact{uri.String()}, sarifRegion{f.Line}}
+	artifact := sarifArtifact{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()}
+	if relative, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(relative) {
+		artifact = sarifArtifact{(&url.URL{Path: filepath.ToSlash(relative)}).String(), sourceRoot}
+	}
+	at.Physical = &sarifPhysical{artifact, sarifRegion{f.Line, f.Column}}
 	return at
 }

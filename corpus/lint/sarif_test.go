@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,14 +19,14 @@ var sarifRequired = map[string][]string{
 	"runs[]":                          {"tool", "results"},
 	"runs[].tool":                     {"driver"},
 	"runs[].tool.driver":              {"name", "rules"},
-	"runs[].tool.driver.rules[]":      {"id", "shortDescription", "defaultConfiguration"},
+	"runs[].tool.driver.rules[]":      {"id", "shortDescription", "fullDescription", "help", "defaultConfiguration"},
 	"runs[].results[]":                {"message", "ruleId", "ruleIndex", "level", "locations", "partialFingerprints"},
 	"runs[].results[].message":        {"text"},
 	"runs[].results[].locations[]":    {"logicalLocations"},
 	"runs[].tool.driver.rules[].help": {"text"},
 	"runs[].results[].locations[].physicalLocation":                  {"artifactLocation", "region"},
 	"runs[].results[].locations[].physicalLocation.artifactLocation": {"uri"},
-	"runs[].results[].locations[].physicalLocation.region":           {"startLine"},
+	"runs[].results[].locations[].physicalLocation.region":           {"startLine", "startColumn"},
 }
 
 // sarifFaults walks a decoded log.
@@ -58,7 +59,7 @@ func TestSARIF(t *testing.T) {
 	} {
 		r := check(t, c)
 		var out bytes.Buffer
-		if err := r.WriteSARIF(&out, "v1"); err != nil {
+		if err := r.WriteSARIF(&out, "v1", t.TempDir()); err != nil {
 			t.Fatal(err)
 		}
 		var log any
@@ -110,14 +111,35 @@ func TestSARIFRequirementsCanFail(t *testing.T) {
 }
 
 func TestFileURIs(t *testing.T) {
-	for file, want := range map[string]string{
-		"tools/a b.json": "tools/a%20b.json",
-		"/x/ä#1.json":    "file:///x/%C3%A4%231.json",
-		"a:b.json":       "./a:b.json",
+	for file, want := range map[string]sarifArtifact{
+		"tools/a b.json":    {"tools/a%20b.json", sourceRoot},
+		"/home/x/t/b.json":  {"t/b.json", sourceRoot},
+		"/x/ä#1.json":       {"file:///x/%C3%A4%231.json", ""},
+		"../b.json":         {"file:///home/b.json", ""},
+		"a:b.json":          {"./a:b.json", sourceRoot},
+		"/home/x/..b.json":  {"..b.json", sourceRoot},
+		"/home/xy/two.json": {"file:///home/xy/two.json", ""},
 	} {
-		at := Finding{File: file, Line: 3}.location()
-		if at.Physical.Artifact.URI != want || at.Physical.Region.StartLine != 3 {
-			t.Errorf("%s: %+v, want %s", file, *at.Physical, want)
+		at := Finding{File: file, Line: 3, Column: 7}.location("/home/x")
+		if at.Physical.Artifact != want || at.Physical.Region != (sarifRegion{3, 7}) {
+			t.Errorf("%s: %+v, want %+v", file, *at.Physical, want)
 		}
+	}
+}
+
+// TestFingerprints: a finding keeps its own when lines move, and no two of one
+// line share one.
+func TestFingerprints(t *testing.T) {
+	line := tool("a", "", `"b":{}`) + "," + tool("c", "", "")
+	prints := func(text string) (all []string) {
+		for _, f := range check(t, load(t, text)).Findings {
+			all = append(all, f.fingerprint())
+		}
+		slices.Sort(all)
+		return all
+	}
+	one := prints(`{"server":"s","tools":[` + line + `]}`)
+	if moved := prints("\n\n{\"server\":\"s\",\"tools\":\n[" + line + "]}"); !slices.Equal(one, moved) || len(slices.Compact(one)) != 3 {
+		t.Errorf("%q, moved %q", one, moved)
 	}
 }

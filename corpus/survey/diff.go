@@ -134,7 +134,7 @@ func newSide(c *corpus.Corpus, counter *tokens.Counter, retriever string) (side,
 
 func (s side) rank(t *corpus.Tool) int {
 	hits, _ := s.retrieval.Ask(t, rankMax)
-	return rankOf(t.ID, hits)
+	return Rank(t.ID, hits)
 }
 
 func allIDs(corpora ...*corpus.Corpus) (ids []string) {
@@ -186,12 +186,12 @@ func (d *Diff) WriteText(w io.Writer) error {
 		return OneLine(s.Corpus)
 	}
 	fmt.Fprintf(&out, "From %s (%.12s) to %s (%.12s).\n", named(d.Before), d.Before.SHA256, named(d.After), d.After.SHA256)
-	fmt.Fprintf(&out, "Tools: %s to %s; %s added, %s removed, %s edited.\n", thousands(d.Before.Tools), thousands(d.After.Tools),
-		thousands(len(d.Added)), thousands(len(d.Removed)), thousands(len(d.Edited)))
-	fmt.Fprintf(&out, "Tokens of those that can be deferred: %s to %s (%s; %s).\n", thousands(d.Before.Tokens), thousands(d.After.Tokens),
+	fmt.Fprintf(&out, "Tools: %s to %s; %s added, %s removed, %s edited.\n", Thousands(d.Before.Tools), Thousands(d.After.Tools),
+		Thousands(len(d.Added)), Thousands(len(d.Removed)), Thousands(len(d.Edited)))
+	fmt.Fprintf(&out, "Tokens of those that can be deferred: %s to %s (%s; %s).\n", Thousands(d.Before.Tokens), Thousands(d.After.Tokens),
 		signed(d.After.Tokens-d.Before.Tokens), d.Tokenizer)
 	fmt.Fprintf(&out, "Found within the first %d by their own first sentences (%s), of the tools of both: %s gained, %s lost.\n",
-		Top, d.Retriever, thousands(len(d.Gained)), thousands(len(d.Lost)))
+		Top, d.Retriever, Thousands(len(d.Gained)), Thousands(len(d.Lost)))
 	for _, part := range []struct {
 		title string
 		tools []Changed
@@ -247,7 +247,7 @@ func partWords(parts []Part) string {
 
 func signed(n int) string {
 	if n > 0 {
-		return "+" + thousands(n)
+		return "+" + Thousands(n)
 	}
-	return thousands(n)
+	return Thousands(n)
 }

@@ -195,7 +195,7 @@ func retrieved(c *corpus.Corpus, r *Retrieval, retriever string) Retrieved {
 			continue
 		}
 		found.Asked++
-		if rank := rankOf(t.ID, hits); rank > 0 {
+		if rank := Rank(t.ID, hits); rank > 0 {
 			found.Top5++
 			if rank == 1 {
 				found.First++

@@ -19,9 +19,9 @@ func (s *Stats) WriteText(w io.Writer) error {
 		name += ", synthetic"
 	}
 	fmt.Fprintf(&out, "Corpus %s (%.12s): %s of %s and %s, and %s of the agent's own.\n", name, s.SHA256,
-		counted(s.Tools-s.BuiltinTools, "tool"), counted(s.Servers, "server"), counted(s.Plugins, "plugin"), counted(s.BuiltinTools, "tool"))
+		Counted(s.Tools-s.BuiltinTools, "tool"), Counted(s.Servers, "server"), Counted(s.Plugins, "plugin"), Counted(s.BuiltinTools, "tool"))
 	fmt.Fprintf(&out, "%s can be deferred. The tools array of the %s among them that the corpus brings is %s tokens (%s).\n",
-		thousands(s.DeferrableTools), thousands(s.Tokens.Tools), thousands(s.Tokens.Array), s.Tokenizer)
+		Thousands(s.DeferrableTools), Thousands(s.Tokens.Tools), Thousands(s.Tokens.Array), s.Tokenizer)
 	if n := s.ServerTools; n.Max > 0 {
 		fmt.Fprintf(&out, "A server or plugin has %d to %d tools; half of them have %d or fewer.\n", n.Min, n.Max, n.P50)
 	}
@@ -33,7 +33,7 @@ func (s *Stats) WriteText(w io.Writer) error {
 		part string
 		Spread
 	}{{"tool", s.Tokens.Tool}, {"name", s.Tokens.Name}, {"description", s.Tokens.Description}, {"schema", s.Tokens.Schema}} {
-		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", row.part, thousands(row.Sum), row.Min, row.P25, row.P50, row.P75, row.P90, row.P99, row.Max)
+		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", row.part, Thousands(row.Sum), row.Min, row.P25, row.P50, row.P75, row.P90, row.P99, row.Max)
 	}
 	table.Flush()
 
@@ -52,25 +52,25 @@ func (s *Stats) WriteText(w io.Writer) error {
 }
 
 func (s *Stats) writeCollisions(out *bytes.Buffer) {
-	fmt.Fprintf(out, "\nNAMES that tools of several owners have: %s\n", thousands(len(s.Collisions)))
+	fmt.Fprintf(out, "\nNAMES that tools of several owners have: %s\n", Thousands(len(s.Collisions)))
 	for i, c := range s.Collisions {
 		if i == collisionsShown {
-			fmt.Fprintf(out, "  … and %s more (--json has all)\n", thousands(len(s.Collisions)-i))
+			fmt.Fprintf(out, "  … and %s more (--json has all)\n", Thousands(len(s.Collisions)-i))
 			break
 		}
 		few := c.Tools[:min(len(c.Tools), 4)]
 		line := strings.Join(few, ", ")
 		if rest := len(c.Tools) - len(few); rest > 0 {
-			line += fmt.Sprintf(", and %s more", thousands(rest))
+			line += fmt.Sprintf(", and %s more", Thousands(rest))
 		}
 		fmt.Fprintf(out, "  %s\n", OneLine(c.Name+": "+line))
 	}
 }
 
 func (s *Stats) writeIntents(out *bytes.Buffer) {
-	fmt.Fprintf(out, "\nINTENTS: %s", thousands(s.Intents))
+	fmt.Fprintf(out, "\nINTENTS: %s", Thousands(s.Intents))
 	if s.DerivedIntents > 0 {
-		fmt.Fprintf(out, "; %s derived from descriptions take their place", thousands(s.DerivedIntents))
+		fmt.Fprintf(out, "; %s derived from descriptions take their place", Thousands(s.DerivedIntents))
 	}
 	out.WriteByte('\n')
 	for _, row := range []struct {
@@ -82,7 +82,7 @@ func (s *Stats) writeIntents(out *bytes.Buffer) {
 		}
 		var words []string
 		for _, c := range row.counts {
-			words = append(words, fmt.Sprintf("%s %s", c.Name, thousands(c.Count)))
+			words = append(words, fmt.Sprintf("%s %s", c.Name, Thousands(c.Count)))
 		}
 		fmt.Fprintf(out, "  %s: %s\n", row.what, strings.Join(words, ", "))
 	}
@@ -91,6 +91,6 @@ func (s *Stats) writeIntents(out *bytes.Buffer) {
 		return
 	}
 	share := func(n int) float64 { return 100 * float64(n) / float64(r.Asked) }
-	fmt.Fprintf(out, "\nFOUND by the first sentence of their own descriptions (%s, %s asked for, among %s tools):\n  first %.1f %%, within the first %d %.1f %%\n",
-		r.Retriever, counted(r.Asked, "tool"), thousands(r.Pool), share(r.First), Top, share(r.Top5))
+	fmt.Fprintf(out, "\nFOUND by the first sentence of their own descriptions, without their names' words (%s, %s asked for, among %s tools):\n  first %.1f %%, within the first %d %.1f %%\n",
+		r.Retriever, Counted(r.Asked, "tool"), Thousands(r.Pool), share(r.First), Top, share(r.Top5))
 }

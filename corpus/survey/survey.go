@@ -79,22 +79,29 @@ func (c catalog) Toolset(name string) (string, bool) {
 // Len is the number of tools searched.
 func (r *Retrieval) Len() int { return r.scope.Len() }
 
-// Ask searches for a tool with its derived intent and returns at most limit hits,
-// best first. It is false for a tool that has no derived intent, is built in, or
-// is not among those searched.
-func (r *Retrieval) Ask(t *corpus.Tool, limit int) (hits []Hit, asked bool) {
-	in, ok := t.DerivedIntent()
-	if !ok || t.Builtin || !r.scope.Has(t.Definition.Name) {
-		return nil, false
-	}
-	for _, m := range r.scope.Search(in.Utterance, limit) {
+// Has reports whether a tool is among those searched.
+func (r *Retrieval) Has(t *corpus.Tool) bool { return r.scope.Has(t.Definition.Name) }
+
+// Search returns at most limit hits for a query, best first.
+func (r *Retrieval) Search(query string, limit int) (hits []Hit) {
+	for _, m := range r.scope.Search(query, limit) {
 		hits = append(hits, Hit{r.ids[m.Tool.Name], m.Score})
 	}
-	return hits, true
+	return hits
 }
 
-// rankOf is the rank of a tool among hits, from 1; 0 if it is not there.
-func rankOf(id string, hits []Hit) int {
+// Ask searches for a tool with its derived intent. It is false for a tool that has
+// no derived intent, is built in, or is not among those searched.
+func (r *Retrieval) Ask(t *corpus.Tool, limit int) (hits []Hit, asked bool) {
+	in, ok := t.DerivedIntent()
+	if !ok || t.Builtin || !r.Has(t) {
+		return nil, false
+	}
+	return r.Search(in.Utterance, limit), true
+}
+
+// Rank is the rank of a tool among hits, from 1; 0 if it is not there.
+func Rank(id string, hits []Hit) int {
 	return 1 + slices.IndexFunc(hits, func(h Hit) bool { return h.ID == id })
 }
 
@@ -142,15 +149,16 @@ func toolTokens(c *tokens.Counter, t *corpus.Tool) int {
 	return c.Count(t.Definition.JSON[len(entryOpen):] + between)
 }
 
-func counted(n int, what string) string {
+// Counted words a number of things.
+func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%s %ss", thousands(n), what)
+	return fmt.Sprintf("%s %ss", Thousands(n), what)
 }
 
-// thousands writes a number with commas.
-func thousands(n int) string {
+// Thousands writes a number with commas.
+func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	first := 0
 	if n < 0 {
