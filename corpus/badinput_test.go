@@ -16,7 +16,7 @@ const patience = 20 * time.Second
 
 // importing reads a text as a file tools.json.
 func importing(text string) (*Corpus, error) {
-	return importFile("tools.json", fstest.MapFS{"tools.json": {Data: []byte(text)}}, "tools.json")
+	return importFile("tools.json", fstest.MapFS{"tools.json": {Data: []byte(text)}}, "tools.json", "")
 }
 
 const (
@@ -346,7 +346,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	imports := fstest.MapFS{"a/x.json": {Data: []byte(`[{"name":"a"}]`)}}
 	for _, name := range []string{"a", "a/x.json"} {
-		_, err := importFolder("c", locked{imports, name})
+		_, err := importFolder("c", locked{imports, name}, "")
 		wantError(t, err, "c/"+name+": permission denied\nhint: check the path and its permissions")
 	}
 }

@@ -60,7 +60,7 @@ func Import(name string, paths []string) (*Corpus, error) {
 		if _, err := fs.Stat(files, manifestFile); err == nil {
 			return nil, fmt.Errorf("%s: is a corpus folder already\nhint: give it to --corpus as it is", p)
 		}
-		if err := l.walk(p, files); err != nil {
+		if err := l.walk(p, files, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -51,6 +51,41 @@ func TestToolPlaces(t *testing.T) {
 	}
 }
 
+// TestLoadLike: two exports of one server are of one server, whatever the files
+// are called.
+func TestLoadLike(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"before.json": `[{"name": "a"}]`, "after.json": `[{"name": "a"}, {"name": "b", "server": "s"}]`, "old/a.json": `{"name": "a"}`, "new/a.json": `{"name": "a"}`, "new/list.json": `[{"name": "b"}]`,
+		"new/sub/c.json": `{"name": "c"}`, "folder/corpus.yaml": "schema_version: 1\nname: folder\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, other, name, want string }{
+		{"after.json", "before.json", "after", "before/a s/b"},
+		{"after.json", "folder", "after", "after/a s/b"},
+		{"after.json", "missing", "after", "after/a s/b"},
+		{"new", "old", "new", "list/b old/a sub/c"},
+	} {
+		loaded, err := LoadLike(filepath.Join(dir, c.path), filepath.Join(dir, c.other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, tool := range loaded.Own() {
+			ids = append(ids, tool.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want || loaded.Name != c.name {
+			t.Errorf("%s like %s: %s, called %s, want %s", c.path, c.other, got, loaded.Name, c.want)
+		}
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	for _, c := range []struct {
 		paths []string

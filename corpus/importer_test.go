@@ -147,7 +147,7 @@ func TestImportWorkingFolder(t *testing.T) {
 
 func TestPluginToolsets(t *testing.T) {
 	for file, want := range map[string]string{"web.json": "plugin-web", "all.json": "plugin-all", "mcp-x.json": "plugin-mcp-x", "mine.json": "mine"} {
-		c, err := importFile(file, fstest.MapFS{file: {Data: []byte(`[{"function":{"name":"f"}},{"function":{"name":"g"}}]`)}}, file)
+		c, err := importFile(file, fstest.MapFS{file: {Data: []byte(`[{"function":{"name":"f"}},{"function":{"name":"g"}}]`)}}, file, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,12 +2,14 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -89,7 +91,25 @@ func Embedded() (*Corpus, error) { return embedded() }
 // The path "synthetic:N" is that of no file, but of Scale(N).
 //
 // An error names the file, within a text the place, and ends in a hint.
-func Load(path string) (*Corpus, error) {
+func Load(path string) (*Corpus, error) { return load(path, "") }
+
+// LoadLike reads a corpus as Load does, to lay it beside that of another path:
+// tools that do not say whose they are belong to the source that the other path
+// names, unless that is a corpus folder's or synthetic.
+func LoadLike(path, other string) (*Corpus, error) {
+	info, err := os.Stat(other)
+	if err != nil {
+		return Load(path)
+	}
+	if _, err := os.Stat(filepath.Join(other, manifestFile)); err == nil {
+		return Load(path)
+	}
+	return load(path, sourceName(other, info.IsDir()))
+}
+
+// load reads a corpus. Tools that do not say whose they are belong to the source,
+// or if that is empty to the one that the path names.
+func load(path, source string) (*Corpus, error) {
 	if size, ok := strings.CutPrefix(path, syntheticPrefix); ok {
 		n, err := strconv.Atoi(size)
 		if err != nil {
@@ -102,23 +122,23 @@ func Load(path string) (*Corpus, error) {
 		return nil, fmt.Errorf("corpus %s: %w\nhint: give a corpus folder, an exported tools file, or leave --corpus out for the embedded corpus", path, cause(err))
 	}
 	if !info.IsDir() {
-		return importFile(path, os.DirFS(filepath.Dir(path)), filepath.Base(path))
+		return importFile(path, os.DirFS(filepath.Dir(path)), filepath.Base(path), source)
 	}
 	files := os.DirFS(path)
 	if _, err := fs.Stat(files, manifestFile); errors.Is(err, fs.ErrNotExist) {
-		return importFolder(path, files)
+		return importFolder(path, files, source)
 	}
 	return loadFolder(path, files, Embedded)
 }
 
 // importFile imports one file; shown names it in errors.
-func importFile(shown string, files fs.FS, name string) (*Corpus, error) {
+func importFile(shown string, files fs.FS, name, source string) (*Corpus, error) {
 	data, err := readText(files, name, shown, fileMax)
 	if err != nil {
 		return nil, err
 	}
-	source := sourceName(shown, false)
-	l := newLoader(source)
+	l := newLoader(sourceName(shown, false))
+	source = cmp.Or(source, l.corpus.Name)
 	if err := l.gatherText(&document{file: shown, data: data}, labels{source, source}); err != nil {
 		return nil, err
 	}
@@ -128,16 +148,17 @@ func importFile(shown string, files fs.FS, name string) (*Corpus, error) {
 // importFolder imports every file below a folder in name order. Hidden files
 // and folders are passed over, files that are not JSON are left out with a
 // note. A file that is one tool belongs to the source that its folder names.
-func importFolder(root string, files fs.FS) (*Corpus, error) {
+func importFolder(root string, files fs.FS, source string) (*Corpus, error) {
 	l := newLoader(sourceName(root, true))
-	if err := l.walk(root, files); err != nil {
+	if err := l.walk(root, files, source); err != nil {
 		return nil, err
 	}
 	return l.finishImport(root, Embedded)
 }
 
-// walk imports every file below a folder.
-func (l *loader) walk(root string, files fs.FS) error {
+// walk imports every file below a folder. A source, if given, takes the place of
+// the one that the folder itself names.
+func (l *loader) walk(root string, files fs.FS, source string) error {
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		shown := filepath.Join(root, filepath.FromSlash(name))
 		if err != nil {
@@ -163,7 +184,11 @@ func (l *loader) walk(root string, files fs.FS) error {
 		if err := checkUTF8(shown, data); err != nil {
 			return err
 		}
-		from := labels{single: sourceName(filepath.Dir(shown), true), list: sourceName(shown, false)}
+		single := sourceName(filepath.Dir(shown), true)
+		if path.Dir(name) == "." {
+			single = cmp.Or(source, single)
+		}
+		from := labels{single: single, list: sourceName(shown, false)}
 		return l.importText(&document{file: shown, data: data}, from)
 	})
 }

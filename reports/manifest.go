@@ -64,6 +64,8 @@ type Corpus struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	SHA256  string `json:"sha256"`
+	// Synthetic marks a corpus that was made by rule.
+	Synthetic bool `json:"synthetic,omitempty"`
 }
 
 // Counts are numbers of sessions. A session is done when it was played under every arm.

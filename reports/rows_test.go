@@ -301,7 +301,7 @@ func TestTableFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := newTableWriter[surfaceRow](file, inputs{"c", "s", "f"})
+	table := newTableWriter[surfaceRow](file, inputs{"c", "s", "f", true})
 	const rows = 2*rowGroupRows + 1
 	for i := range rows {
 		if err := table.add(surfaceRow{SurfaceSHA256: fmt.Sprint(i), Form: "full"}); err != nil {
@@ -343,7 +343,7 @@ func TestTableFormat(t *testing.T) {
 	for _, pair := range meta.KeyValueMetadata {
 		keys[pair.Key] = pair.Value
 	}
-	if want := map[string]string{"schema_version": "1", "corpus_sha256": "c", "sessions_sha256": "s", "config_sha256": "f"}; !cmp.Equal(keys, want) {
+	if want := map[string]string{"schema_version": "1", "corpus_sha256": "c", "sessions_sha256": "s", "config_sha256": "f", "synthetic": "true"}; !cmp.Equal(keys, want) {
 		t.Errorf("metadata %v", keys)
 	}
 	n := 0

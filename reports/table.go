@@ -21,6 +21,7 @@ const (
 // inputs are the hashes of what a run was given. Every table repeats them, so that a file alone says what it rests on.
 type inputs struct {
 	corpusSHA256, sessionsSHA256, configSHA256 string
+	synthetic                                  bool // the corpus was made by rule
 }
 
 // tableWriter writes one Parquet table. It belongs to one goroutine.
@@ -32,20 +33,20 @@ type tableWriter[T any] struct {
 }
 
 func newTableWriter[T any](file *runFile, in inputs) *tableWriter[T] {
-	return &tableWriter[T]{
-		file: file,
-		parquet: parquet.NewGenericWriter[T](file,
-			parquet.Compression(&parquet.Zstd),
-			parquet.MaxRowsPerRowGroup(rowGroupRows),
-			parquet.PageBufferSize(pageBytes),
-			parquet.CreatedBy(createdBy, strconv.Itoa(SchemaVersion), ""),
-			parquet.KeyValueMetadata("schema_version", strconv.Itoa(SchemaVersion)),
-			parquet.KeyValueMetadata("corpus_sha256", in.corpusSHA256),
-			parquet.KeyValueMetadata("sessions_sha256", in.sessionsSHA256),
-			parquet.KeyValueMetadata("config_sha256", in.configSHA256),
-		),
-		batch: make([]T, 0, batchRows),
+	options := []parquet.WriterOption{
+		parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(rowGroupRows),
+		parquet.PageBufferSize(pageBytes),
+		parquet.CreatedBy(createdBy, strconv.Itoa(SchemaVersion), ""),
+		parquet.KeyValueMetadata("schema_version", strconv.Itoa(SchemaVersion)),
+		parquet.KeyValueMetadata("corpus_sha256", in.corpusSHA256),
+		parquet.KeyValueMetadata("sessions_sha256", in.sessionsSHA256),
+		parquet.KeyValueMetadata("config_sha256", in.configSHA256),
 	}
+	if in.synthetic {
+		options = append(options, parquet.KeyValueMetadata("synthetic", "true"))
+	}
+	return &tableWriter[T]{file: file, parquet: parquet.NewGenericWriter[T](file, options...), batch: make([]T, 0, batchRows)}
 }
 
 // add appends a row. The library sees whole batches, wherever one session ends and the next begins: how rows are cut into

@@ -142,7 +142,7 @@ func (w *Writer) start() error {
 		}
 		tables[i] = file
 	}
-	in := inputs{w.manifest.Corpus.SHA256, w.manifest.SessionsSHA256, w.manifest.ConfigSHA256}
+	in := inputs{w.manifest.Corpus.SHA256, w.manifest.SessionsSHA256, w.manifest.ConfigSHA256, w.manifest.Corpus.Synthetic}
 	w.sessionArmTable = newTableWriter[sessionArmRow](tables[0], in)
 	w.callTable = newTableWriter[callRow](tables[1], in)
 	w.searchTable = newTableWriter[searchRow](tables[2], in)

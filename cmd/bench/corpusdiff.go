@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/corpus/survey"
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/pipeline/search"
@@ -23,7 +24,8 @@ func corpusDiffCommand(env cli.Env) *cobra.Command {
 		Short: "Say what changed from a corpus to another",
 		Long: "Compare the tools of two corpora by ID: added, removed, edited and in which part, what that changes in\n" +
 			"tokens, and which tools a search with their own first sentence finds within the first 5 in one of the\n" +
-			"two only. A and B are what --corpus takes.",
+			"two only. A and B are what --corpus takes; tools of B that do not say whose they are count as those of the\n" +
+			"server that A's name is.",
 		Example: "  bench corpus diff before.json after.json\n" +
 			"  bench corpus diff my-corpus tools-list.json --json",
 		Args: func(c *cobra.Command, words []string) error {
@@ -45,13 +47,13 @@ func corpusDiff(env cli.Env, f corpusDiffFlags, before, after string) error {
 	if err := checkRetriever(f.retriever); err != nil {
 		return err
 	}
-	a, err := readCorpus(before)
+	a, err := corpus.Load(before)
 	if err != nil {
-		return err
+		return cli.Input(err)
 	}
-	b, err := readCorpus(after)
+	b, err := corpus.LoadLike(after, before)
 	if err != nil {
-		return err
+		return cli.Input(err)
 	}
 	diff, err := survey.Compare(a, b, f.retriever)
 	if err != nil {

@@ -75,7 +75,7 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 	p.manifest.Config = map[string]any{
 		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": prompt,
 	}
-	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256}
+	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256, Synthetic: p.corpus.Synthetic}
 	p.manifest.StartedAt = env.Now().UTC()
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/toolgauge/toolgauge/corpus"
@@ -47,7 +48,9 @@ type Side struct {
 // Changed is a tool before and after. The ranks are from 1; 0 where the tool is
 // not within the first 100, not there, or not asked for.
 type Changed struct {
-	Tool         string `json:"tool"`
+	Tool string `json:"tool"`
+	// Was is, of an added tool, the removed one of the same description and schema.
+	Was          string `json:"was,omitempty"`
 	Parts        []Part `json:"parts,omitempty"` // of an edited tool
 	TokensBefore int    `json:"tokens_before"`
 	TokensAfter  int    `json:"tokens_after"`
@@ -104,7 +107,31 @@ func Compare(a, b *corpus.Corpus, retriever string) (*Diff, error) {
 			d.compare(c, old, now)
 		}
 	}
+	d.findRenamed(a, b)
 	return d, nil
+}
+
+// findRenamed pairs added tools with removed ones.
+func (d *Diff) findRenamed(a, b *corpus.Corpus) {
+	content := func(c *corpus.Corpus, id string) string {
+		t, _ := c.Tool(id)
+		return literal(t.Definition.Description) + string(t.Definition.Parameters)
+	}
+	gone := make(map[string][]string)
+	for _, c := range d.Removed {
+		key := content(a, c.Tool)
+		gone[key] = append(gone[key], c.Tool)
+	}
+	for i, c := range d.Added {
+		if key := content(b, c.Tool); len(gone[key]) > 0 {
+			d.Added[i].Was, gone[key] = gone[key][0], gone[key][1:]
+		}
+	}
+}
+
+// same reports whether no tool differs.
+func (d *Diff) same() bool {
+	return len(d.Added)+len(d.Removed)+len(d.Edited)+len(d.Gained)+len(d.Lost) == 0
 }
 
 // compare takes a tool that both corpora have.
@@ -186,11 +213,19 @@ func (d *Diff) WriteText(w io.Writer) error {
 		return OneLine(s.Corpus)
 	}
 	fmt.Fprintf(&out, "From %s (%.12s) to %s (%.12s).\n", named(d.Before), d.Before.SHA256, named(d.After), d.After.SHA256)
+	if d.same() {
+		out.WriteString("No difference between their tools.\n")
+		if d.Before.SHA256 != d.After.SHA256 {
+			out.WriteString("Their toolsets, intents or distributions differ.\n")
+		}
+		_, err := out.WriteTo(w)
+		return err
+	}
 	fmt.Fprintf(&out, "Tools: %s to %s; %s added, %s removed, %s edited.\n", Thousands(d.Before.Tools), Thousands(d.After.Tools),
 		Thousands(len(d.Added)), Thousands(len(d.Removed)), Thousands(len(d.Edited)))
 	fmt.Fprintf(&out, "Tokens of those that can be deferred: %s to %s (%s; %s).\n", Thousands(d.Before.Tokens), Thousands(d.After.Tokens),
 		signed(d.After.Tokens-d.Before.Tokens), d.Tokenizer)
-	fmt.Fprintf(&out, "Found within the first %d by their own first sentences (%s), of the tools of both: %s gained, %s lost.\n",
+	fmt.Fprintf(&out, "Found within the first %d by their own first sentences, without their names' words (%s), of the tools of both: %s gained, %s lost.\n",
 		Top, d.Retriever, Thousands(len(d.Gained)), Thousands(len(d.Lost)))
 	for _, part := range []struct {
 		title string
@@ -203,7 +238,7 @@ func (d *Diff) WriteText(w io.Writer) error {
 		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "  tokens\trank\ttool")
 		for _, c := range part.tools {
-			fmt.Fprintf(table, "  %s\t%s\t%s%s\n", signed(c.TokensAfter-c.TokensBefore), c.ranks(part.title), OneLine(c.Tool), partWords(c.Parts))
+			fmt.Fprintf(table, "  %s\t%s\t%s%s\n", signed(c.TokensAfter-c.TokensBefore), c.ranks(part.title), OneLine(c.Tool), c.remark())
 		}
 		table.Flush()
 	}
@@ -229,20 +264,19 @@ func (c Changed) ranks(title string) string {
 	}
 }
 
-func partWords(parts []Part) string {
-	words := ""
-	for i, p := range parts {
-		if i == 0 {
-			words += "  ("
-		} else {
-			words += ", "
-		}
-		words += string(p)
+// remark words the parts that an edit changes, or the tool's earlier ID.
+func (c Changed) remark() string {
+	if c.Was != "" {
+		return "  (was " + OneLine(c.Was) + ")"
 	}
-	if words != "" {
-		words += ")"
+	if len(c.Parts) == 0 {
+		return ""
 	}
-	return words
+	words := make([]string, len(c.Parts))
+	for i, p := range c.Parts {
+		words[i] = string(p)
+	}
+	return "  (" + strings.Join(words, ", ") + ")"
 }
 
 func signed(n int) string {

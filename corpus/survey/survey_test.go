@@ -163,7 +163,7 @@ func TestCompare(t *testing.T) {
 	}
 	words := func(list []Changed) (texts []string) {
 		for _, c := range list {
-			texts = append(texts, fmt.Sprintf("%s%s %d→%d", c.Tool, partWords(c.Parts), c.RankBefore, c.RankAfter))
+			texts = append(texts, fmt.Sprintf("%s%s %d→%d", c.Tool, c.remark(), c.RankBefore, c.RankAfter))
 		}
 		return texts
 	}
@@ -196,6 +196,40 @@ func TestCompare(t *testing.T) {
 	same, err := Compare(a, a, "bm25")
 	if err != nil || len(same.Added)+len(same.Removed)+len(same.Edited)+len(same.Gained)+len(same.Lost) > 0 {
 		t.Errorf("a corpus differs from itself: %+v, %v", same, err)
+	}
+	for other, want := range map[*corpus.Corpus]string{a: "No difference between their tools.\n", reworded(a): "Their toolsets, intents or distributions differ.\n"} {
+		d, err := Compare(a, other, "bm25")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := d.WriteText(&text); err != nil || !strings.HasSuffix(text.String(), want) {
+			t.Errorf("error %v, %s lacks %q", err, &text, want)
+		}
+	}
+}
+
+// reworded is a corpus of the same tools with another digest.
+func reworded(c *corpus.Corpus) *corpus.Corpus {
+	other := *c
+	other.SHA256 = "0123456789abcdef"
+	return &other
+}
+
+// TestRenamed: of tools added, those that were there under other names are told.
+func TestRenamed(t *testing.T) {
+	d, err := Compare(
+		load(t, `{"server":"s","tools":[{"name":"a","description":"Open a window."},{"name":"b","description":"Open a window."},{"name":"c","description":"Sing."}]}`),
+		load(t, `{"server":"s","tools":[{"name":"x","description":"Open a window."},{"name":"y","description":"Open a window."},{"name":"z","description":"Open a window."},{"name":"s","description":"Sing.","inputSchema":{"type":"object"}}]}`), "bm25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range d.Added {
+		got += c.Tool + c.remark() + "; "
+	}
+	if want := "s/s; s/x  (was s/a); s/y  (was s/b); s/z; "; got != want || len(d.Removed) != 3 {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
