@@ -9,13 +9,14 @@ import (
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/distributions"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // ReadDistractors reads tools to lay beside those of a set: whatever corpus.Load reads, the agent's own tools aside. Notes
 // tell what reading decided on its own.
 func ReadDistractors(path string) (tools []Tool, notes []string, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return nil, nil, unreadable(path, err)
+		return nil, nil, textfile.Unreadable(path, err)
 	}
 	c, err := corpus.Load(path)
 	if err != nil {

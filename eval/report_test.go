@@ -25,7 +25,7 @@ func made(name, description string) Tool {
 
 // kitchen has two queries with gold and one without.
 func kitchen() *Set {
-	s := &Set{Name: "kitchen/1", Format: FormatIronclaw, Tools: []Tool{made("boil", "Heat water"), made("fry", "Heat oil"), made("wash", "Clean a pan")}}
+	s := &Set{Name: "kitchen/1", Format: corpus.FormatIronclaw, Tools: []Tool{made("boil", "Heat water"), made("fry", "Heat oil"), made("wash", "Clean a pan")}}
 	s.Queries = []Query{
 		{ID: "q1", Text: "heat", Class: "obvious", Grades: map[string]int{"fry": 1}},
 		{ID: "q2", Text: "clean water", Class: "multi", Grades: map[string]int{"boil": 1, "wash": 2}},
