@@ -276,7 +276,7 @@ func (l *loader) importLabelled(path string) (found bool, err error) {
 	if s == nil || err != nil {
 		return false, err
 	}
-	ids := make(map[string]string, len(s.Tools)) // corpus IDs by the set's own
+	tools := make(map[string]*Tool, len(s.Tools)) // by the set's own IDs
 	for i := range s.Tools {
 		t := &s.Tools[i]
 		tool := &Tool{Server: cmp.Or(t.owner, s.Name), Name: t.Name}
@@ -290,11 +290,11 @@ func (l *loader) importLabelled(path string) (found bool, err error) {
 		if err := l.add(t.at, tool, function, refuseRepeats); err != nil {
 			return false, err
 		}
-		ids[t.ID] = tool.ID
+		tools[t.ID] = tool
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		in := q.intent(ids)
+		in := q.intent(tools)
 		if first, again := l.intentAt[in.ID]; again {
 			return false, q.at.errorAt("import each labelled set by itself", "query %s has the ID of another set's; first at %s", textfile.Shown(in.ID), first.place())
 		}
@@ -306,16 +306,16 @@ func (l *loader) importLabelled(path string) (found bool, err error) {
 }
 
 // intent makes an intent of a query: its golds are the tools of its highest grade, since those of lesser ones stand in for
-// them rather than beside them.
-func (q *Query) intent(ids map[string]string) *Intent {
-	in := &Intent{ID: q.ID, Utterance: q.Text, Language: "en", Class: Class(q.Class)}
+// them rather than beside them. As in a derived intent, required arguments have values of their type.
+func (q *Query) intent(tools map[string]*Tool) *Intent {
+	in := &Intent{ID: q.ID, Utterance: q.Text, Language: probeLanguage(q.Text), Class: Class(q.Class)}
 	best := 1
 	for _, grade := range q.Grades {
 		best = max(best, grade)
 	}
 	for id, grade := range q.Grades {
 		if grade == best {
-			in.Gold = append(in.Gold, Gold{Tool: ids[id]})
+			in.Gold = append(in.Gold, Gold{Tool: tools[id].ID, Arguments: tools[id].requiredArguments()})
 		}
 	}
 	slices.SortFunc(in.Gold, func(a, b Gold) int { return cmp.Compare(a.Tool, b.Tool) })

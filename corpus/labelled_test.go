@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/textfile"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
 // setFolder writes files by name, and returns where.
@@ -37,7 +38,7 @@ const (
 	ironclawText        = `{"tools":[{"capability_id":"fs.read","name":"fs__read","description":"Read a file.","parameters":{"properties":{"path":{}}}}],"intents":[{"class":"obvious","query":"read","relevance":{"fs__read":3}},{"class":"no_match","query":"fly","relevance":{}}]}`
 	azureToolsText      = `{"results":[{"command":"az vm list","description":"List machines.","option":[{"name":"group"}]}]}`
 	azureQueriesText    = `{"az_vm_list":["List my machines","Show machines"],"az_vm_gone":["Delete it"]}`
-	sealToolsText       = `{"api_name":"readFile","api_description":"Read a file","field":"Files","parameters":{"path":{}}}` + "\n" + `{"api_name":"writeFile","api_description":"Write a file","field":"Files","parameters":{}}`
+	sealToolsText       = `{"api_name":"readFile","api_description":"Read a file","field":"Files","parameters":{"path":{"type":"str","description":"Where"},"lines":{"type":"int"}},"required":["path","lines","gone"]}` + "\n" + `{"api_name":"writeFile","api_description":"Write a file","field":"Files","parameters":{}}`
 	sealQueriesText     = `{"id":"d1","query":"read it and write it","calling":[{"api":"readFile"},{"api":"writeFile"},{"api":"readFile"}]}`
 	beirCorpusText      = `{"_id":"d1","title":"read","text":"Read a file."}` + "\n\n" + `{"_id":"d2","text":"Write a file."}` + "\n"
 	beirQueriesText     = `{"_id":"q1","text":"read it"}` + "\n" + `{"_id":"q2","text":"not judged"}` + "\n"
@@ -153,8 +154,8 @@ func TestImportLabelled(t *testing.T) {
 			map[string]string{"az/vm_list": `{"type":"object","properties":{"group":{}}}`},
 			[]string{"p1 paraphrase List my machines [az/vm_list]", "p2 paraphrase Show machines [az/vm_list]"}},
 		{FormatSealTools, map[string]string{"tool.jsonl": sealToolsText, "dev.jsonl": sealQueriesText},
-			map[string]string{"set/readFile": `{"type":"object","properties":{"path":{}}}`, "set/writeFile": `{"type":"object","properties":{}}`},
-			[]string{"d1 multi_tool read it and write it [set/readFile set/writeFile]"}},
+			map[string]string{"set/readFile": `{"type":"object","properties":{"path":{"type":"string","description":"Where"},"lines":{"type":"integer"}},"required":["path","lines"]}`, "set/writeFile": `{"type":"object","properties":{}}`},
+			[]string{"d1 multi_tool read it and write it [set/readFile {\"path\":\"path\",\"lines\":1} set/writeFile]"}},
 		{FormatBEIR, map[string]string{"corpus.jsonl": beirCorpusText, "queries.jsonl": beirQueriesText, "qrels/test.tsv": beirQrelsText},
 			map[string]string{"set/read": "", "set/d2": ""}, []string{"q1 paraphrase read it [set/read]"}},
 	} {
@@ -186,7 +187,7 @@ func TestImportLabelled(t *testing.T) {
 			for _, in := range loaded.Intents {
 				var golds []string
 				for _, g := range in.Gold {
-					golds = append(golds, g.Tool)
+					golds = append(golds, strings.TrimSuffix(g.Tool+" "+string(g.JSONArguments()), " {}"))
 				}
 				intents = append(intents, fmt.Sprint(in.ID, " ", in.Class, " ", in.Utterance, " ", golds))
 			}
@@ -205,7 +206,10 @@ func TestImportLabelled(t *testing.T) {
 
 // TestIntentOfQuery grades: the highest are gold, and the class is the set's own where it is one of ours.
 func TestIntentOfQuery(t *testing.T) {
-	ids := map[string]string{"a": "s/a", "b": "s/b", "c": "s/c"}
+	tools := make(map[string]*Tool)
+	for _, name := range []string{"a", "b", "c"} {
+		tools[name] = &Tool{ID: "s/" + name, Definition: &registry.Definition{}}
+	}
 	for _, c := range []struct {
 		class  string
 		grades map[string]int
@@ -218,7 +222,7 @@ func TestIntentOfQuery(t *testing.T) {
 		{"obvious", map[string]int{"c": 2, "b": 2, "a": 1}, "multi_tool [{s/b [] []} {s/c [] []}]"},
 	} {
 		q := Query{ID: "q", Class: c.class, Grades: c.grades}
-		in := q.intent(ids)
+		in := q.intent(tools)
 		if got := fmt.Sprint(in.Class, " ", in.Gold); got != c.want {
 			t.Errorf("%s %v: %s, want %s", c.class, c.grades, got, c.want)
 		}
