@@ -104,7 +104,7 @@ func readBEIRQrels(f *textfile.File, queries map[string]Query) (judged map[strin
 	err = f.Lines(func(start, end int) error {
 		fields := strings.Split(strings.Trim(string(f.Data[start:end]), "\r\n"), "\t")
 		if len(fields) != 3 {
-			return f.ErrorAt(start, "a line is query-id, corpus-id and score, between tabs", "%d fields, want 3", len(fields))
+			return f.ErrorAt(start, "a line is query-id, corpus-id and score, between tabs", "fields between tabs: %d, want 3", len(fields))
 		}
 		grade, err := ParseGrade(fields[2])
 		heading := first && err != nil

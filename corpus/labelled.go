@@ -104,7 +104,8 @@ func ReadLabelled(path string) (*Labelled, error) {
 			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}
-	if _, err := os.Stat(filepath.Join(path, beirQrels)); !errors.Is(err, fs.ErrNotExist) && slices.Contains(files, filepath.Join(path, beirCorpus)) {
+	has := func(name string) bool { return slices.Contains(files, filepath.Join(path, name)) }
+	if _, err := os.Stat(filepath.Join(path, beirQrels)); !errors.Is(err, fs.ErrNotExist) && (has(beirCorpus) || has(beirQueries)) {
 		return s, s.readBEIR(path)
 	}
 	return s.join(path, files)

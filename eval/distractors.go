@@ -77,7 +77,7 @@ func (r *SetReport) askAmong(ctx context.Context, indexers []*indexer, o Options
 		r.note("pools of fewer than the %d tools of %s are left out", own, r.Set)
 	}
 	if slices.Max(o.PoolSizes) > most {
-		r.note("pools of more than %d tools, which is %s with all distractors, have so many", most, r.Set)
+		r.note("the largest pool of %s has %d tools, its own and all distractors: there are none for the %d that were asked for", r.Set, most, slices.Max(o.PoolSizes))
 	}
 	slices.Sort(sizes)
 	for _, size := range slices.Compact(sizes) {

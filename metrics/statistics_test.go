@@ -1,7 +1,9 @@
 package metrics_test
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -113,6 +115,45 @@ func TestRandomisationTests(t *testing.T) {
 	}
 	if got := metrics.RandomisationTests(nil); got != nil {
 		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// TestAgainstSciPy compares with testdata/statistics.json, which statistics.py beside it made. SciPy draws others, and 20
+// times as many, and interpolates between ranks: bounds may differ by a tenth of the interval, p-values by four standard
+// errors. Where all signs are tried, p-values are equal.
+func TestAgainstSciPy(t *testing.T) {
+	text, err := os.ReadFile("testdata/statistics.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Vectors []struct {
+			Name         string
+			Values       []float64
+			Low, High, P float64
+			Exact        bool
+		}
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Vectors) != 20 {
+		t.Errorf("%d vectors", len(table.Vectors))
+	}
+	for _, v := range table.Vectors {
+		items := column(v.Values...)
+		got, p := metrics.MeanIntervals(items)[0], metrics.RandomisationTests(items)[0]
+		within := 0.1 * (v.High - v.Low)
+		if math.Abs(got.Low-v.Low) > within || math.Abs(got.High-v.High) > within {
+			t.Errorf("%s: interval %v, SciPy [%v, %v]", v.Name, got, v.Low, v.High)
+		}
+		within = 1e-12
+		if !v.Exact {
+			within = 4*math.Sqrt(v.P*(1-v.P)/10_000) + 1e-4
+		}
+		if math.Abs(p-v.P) > within {
+			t.Errorf("%s: p %v, SciPy %v", v.Name, p, v.P)
+		}
 	}
 }
 

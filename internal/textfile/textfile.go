@@ -28,8 +28,10 @@ const (
 	shownMax = 80
 )
 
-// byteOrderMark begins files that some editors save.
-var byteOrderMark = []byte("\xef\xbb\xbf")
+var (
+	byteOrderMark = []byte("\xef\xbb\xbf") // begins files that some editors save
+	gzipMark      = []byte("\x1f\x8b")
+)
 
 // File is a text file, and the name that errors call it by.
 type File struct {
@@ -68,6 +70,9 @@ func Read(files fs.FS, name, shown string, limit int64) ([]byte, error) {
 	}
 	if int64(text.Len()) > limit {
 		return nil, TooLarge(shown, limit) // it grew since, or its size is not told
+	}
+	if bytes.HasPrefix(text.Bytes(), gzipMark) {
+		return nil, fmt.Errorf("%s: compressed by gzip\nhint: unpack it first", shown)
 	}
 	data := bytes.TrimPrefix(text.Bytes(), byteOrderMark)
 	return data, CheckUTF8(shown, data)
