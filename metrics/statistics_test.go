@@ -157,6 +157,25 @@ func TestAgainstSciPy(t *testing.T) {
 	}
 }
 
+// TestNotFinite gives values of which there is no mean: no panic, and no interval or p-value that looks like one.
+func TestNotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, items := range [][][]float64{column(bad), column(bad, bad), column(1, bad, 2), made(30, func(i int) float64 {
+			if i == 7 {
+				return bad
+			}
+			return float64(i)
+		})} {
+			if got := metrics.MeanIntervals(items)[0]; !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
+				t.Errorf("%v: interval %v", items, got)
+			}
+			if p := metrics.RandomisationTests(items)[0]; !math.IsNaN(p) {
+				t.Errorf("%v: p %v", items, p)
+			}
+		}
+	}
+}
+
 func TestHolm(t *testing.T) {
 	for _, c := range []struct{ ps, want []float64 }{
 		{nil, []float64{}},
