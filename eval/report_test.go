@@ -224,21 +224,3 @@ func TestWriteRefuses(t *testing.T) {
 		t.Errorf("a file in the way: %v", err)
 	}
 }
-
-// BenchmarkCatalog imports a catalog of 17,578 tools, indexes them and asks 1,000 queries.
-func BenchmarkCatalog(b *testing.B) {
-	path := public(b, "toucan") + "/tools.jsonl"
-	for b.Loop() {
-		c, err := corpus.Load(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s := FromCorpus("toucan", c)
-		s.Queries = s.Queries[:1000]
-		r, err := s.Search("bm25")
-		if err != nil {
-			b.Fatal(err)
-		}
-		figures(s.judge(r, []int{1, 3, 5, 10}), []int{1, 3, 5, 10})
-	}
-}

@@ -29,7 +29,7 @@ type Interval struct {
 
 // MeanIntervals returns the 95 % interval of the mean of each column: items[i][c] is the value of item i in column c, and
 // all items have the same columns. A column whose values are all equal has that value as its interval. No items give no
-// intervals, nor, but for NaN, does a column with a value that is not finite. Items that are differences of pairs give the
+// intervals; a column with a value that is not finite has NaN for both bounds. Items that are differences of pairs give the
 // intervals of the mean difference.
 //
 // It is the bootstrap's BCa interval (Efron, "Better bootstrap confidence intervals", JASA 1987) of 10,000 resamples:
@@ -153,8 +153,8 @@ func acceleration(values []float64, mean float64) float64 {
 
 // RandomisationTests returns, for each column, the two-sided p-value of a paired randomisation test: items[i][c] is the
 // difference of pair i in column c, and p the probability that, were both of a pair drawn alike, the mean difference would
-// be as far from 0 as it is or farther. No items give no p-values, nor, but for NaN, does a column with a value that is not
-// finite.
+// be as far from 0 as it is or farther. No items give no p-values; a column with a value that
+// is not finite has NaN.
 //
 // Where up to 20 pairs differ, every choice of signs is tried. Where more do, 10,000 choices are drawn with a fixed seed, and
 // p = (1 + those as far)/(1 + 10,000), since the signs as they are count as a choice too. (Fisher, "The design of
