@@ -29,9 +29,9 @@ func trecID(id string) string {
 		return id
 	}
 	var word strings.Builder
-	for i, r := range id {
+	for _, r := range id {
 		if !breaksWord(r) {
-			word.WriteString(id[i : i+len(string(r))])
+			word.WriteRune(r)
 			continue
 		}
 		for _, b := range []byte(string(r)) {
