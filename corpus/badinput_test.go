@@ -101,7 +101,7 @@ func TestBadImports(t *testing.T) {
 		{"a visible name from both kinds", `[{"function":{"name":"mcp__s__t"}},{"server":"s","name":"t"}]`, "tools.json:1:36: tools \"mcp__s__t\" and \"s/t\" share the model-visible name \"mcp__s__t\"; the first is at tools.json:1:2\nhint: rename one of them"},
 		{"CRLF", "{\"name\":\"a\"}\r\n{\"name\":3}\r\n", "tools.json:2:9: name is number, want string\nhint: " + nameHint},
 		{"behind a byte order mark", "\ufeff[{\"name\":3}]", "tools.json:1:10: name is number, want string\nhint: " + nameHint},
-		{"a long name is cut", `[{"name":"` + strings.Repeat("n", 100_000) + `","description":3}]`, "tools.json:1:100027: tool \"" + strings.Repeat("n", shownMax) + "…\": description is number, want string\nhint: write the description as text"},
+		{"a long name is cut", `[{"name":"` + strings.Repeat("n", 100_000) + `","description":3}]`, "tools.json:1:100027: tool \"" + strings.Repeat("n", 80) + "…\": description is number, want string\nhint: write the description as text"},
 		{"100,000 brackets", strings.Repeat("[", 100_000), "tools.json:1:10001: invalid JSON: invalid character '[' exceeded max depth\nhint: check the JSON there"},
 		{"lists in lists", strings.Repeat("[", 9999) + strings.Repeat("]", 9999), "tools.json:1:10: nested too deeply to hold tools" + shapesHint},
 		{"objects in objects", strings.Repeat(`{"a":`, 5000) + "{}" + strings.Repeat("}", 5000), "tools.json:1:46: nested too deeply to hold tools" + shapesHint},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // The fields of a card file, of a tool card and of a mention.
@@ -58,7 +59,7 @@ func (l *loader) card(n node, server string) error {
 	schema, ok := o.take("parameters", "object", schemaHint)
 	if listed, isListed := o.take("inputSchema", "object", schemaHint); isListed { // as MCP servers call it
 		if ok {
-			o.fail(listed, "keep one of the two", "tool %s has parameters and inputSchema, which mean the same", shown(t.Name))
+			o.fail(listed, "keep one of the two", "tool %s has parameters and inputSchema, which mean the same", textfile.Shown(t.Name))
 		}
 		schema, ok = listed, true
 	}
@@ -71,11 +72,11 @@ func (l *loader) card(n node, server string) error {
 	case t.Name == "":
 		o.fail(n, nameHint, "tool without a name")
 	case server == "" && t.Toolset == "":
-		o.fail(n, "name the server at the top of the file, or the card's toolset", "tool %s has neither server nor toolset", shown(t.Name))
+		o.fail(n, "name the server at the top of the file, or the card's toolset", "tool %s has neither server nor toolset", textfile.Shown(t.Name))
 	case server != "" && hasToolset:
-		o.fail(at, "leave toolset out: the tools of a server are a toolset of their own", "tool %s has a server and a toolset", shown(t.Name))
+		o.fail(at, "leave toolset out: the tools of a server are a toolset of their own", "tool %s has a server and a toolset", textfile.Shown(t.Name))
 	case server == "" && reservedToolset(t.Toolset):
-		o.fail(at, "choose another name, or name the server at the top of the file", "toolset %s is reserved", shown(t.Toolset))
+		o.fail(at, "choose another name, or name the server at the top of the file", "toolset %s is reserved", textfile.Shown(t.Toolset))
 	}
 	if o.err != nil {
 		return o.err
@@ -104,15 +105,15 @@ func (l *loader) mentions(o *object, tool, description string) []Mention {
 		mention := Mention{Text: m.text("text"), Tools: m.texts("tools")}
 		if m.err == nil && (mention.Text == "" || strings.Count(description, mention.Text) != 1) {
 			m.fail(m.fields["text"], "repeat a part of the description that stands there once", "mention %s of tool %s stands %d times in its description",
-				shown(mention.Text), shown(tool), strings.Count(description, mention.Text))
+				textfile.Shown(mention.Text), textfile.Shown(tool), strings.Count(description, mention.Text))
 		}
 		for _, at := range m.list("tools") {
 			if at.kind() == "string" {
-				l.mentioned = append(l.mentioned, reference{at: at, what: "mention of tool " + shown(tool), name: at.text()})
+				l.mentioned = append(l.mentioned, reference{at: at, what: "mention of tool " + textfile.Shown(tool), name: at.text()})
 			}
 		}
 		if m.err == nil && len(mention.Tools) == 0 {
-			m.fail(m.fields["tools"], "name the tools that the text speaks of", "mention %s of tool %s names no tools", shown(mention.Text), shown(tool))
+			m.fail(m.fields["tools"], "name the tools that the text speaks of", "mention %s of tool %s names no tools", textfile.Shown(mention.Text), textfile.Shown(tool))
 		}
 		if m.err != nil {
 			if o.err == nil {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // document is a text that is read as JSON and knows where each value stands.
@@ -203,7 +204,7 @@ func (n node) once() error {
 }
 
 func (d *document) repeated(key string, again, first int) error {
-	return d.errorAt(again, "keep one of the two", "%s is given twice; first at %s", shown(key), d.at(first))
+	return d.errorAt(again, "keep one of the two", "%s is given twice; first at %s", textfile.Shown(key), d.at(first))
 }
 
 // unquoted decodes a valid string literal.
@@ -258,15 +259,4 @@ func valueEnd(data []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// shownMax bounds, in code points, what an error repeats of a file.
-const shownMax = 80
-
-// shown quotes a text of a file for an error.
-func shown(s string) string {
-	if runes := []rune(s); len(runes) > shownMax {
-		s = string(runes[:shownMax]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // rebuilt reads a node through elements and members alone, numbers as written.
@@ -114,8 +116,8 @@ func TestPlaces(t *testing.T) {
 
 func TestShown(t *testing.T) {
 	for text, want := range map[string]string{"": `""`, "a\n\"é": `"a\n\"é"`, strings.Repeat("é", 81): `"` + strings.Repeat("é", 80) + `…"`} {
-		if got := shown(text); got != want {
-			t.Errorf("shown(%q) = %s, want %s", text, got, want)
+		if got := textfile.Shown(text); got != want {
+			t.Errorf("textfile.Shown(%q) = %s, want %s", text, got, want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // within fails the test if do hangs.
@@ -49,7 +51,7 @@ func TestOddFiles(t *testing.T) {
 		{"device", "/dev/zero", "/dev/zero" + notRegular, nil},
 		{"too large", "x", "DIR/x: larger than 268435456 bytes\nhint: split it over several files", func(t *testing.T, dir string) {
 			write(t, dir, "x", "")
-			if err := os.Truncate(filepath.Join(dir, "x"), fileMax+1); err != nil { // sparse
+			if err := os.Truncate(filepath.Join(dir, "x"), textfile.Max+1); err != nil { // sparse
 				t.Skip(err)
 			}
 		}},

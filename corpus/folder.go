@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/distributions"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // The files of a corpus folder, and its folders.
@@ -73,7 +74,7 @@ func loadFolder(root string, files fs.FS, base func() (*Corpus, error)) (*Corpus
 // yaml reads a YAML file of the folder.
 func (f folder) yaml(name string) (node, error) {
 	shown := path.Join(f.root, name)
-	data, err := readText(f.files, name, shown, yamlMax)
+	data, err := textfile.Read(f.files, name, shown, yamlMax)
 	if err != nil {
 		return node{}, err
 	}
@@ -82,7 +83,7 @@ func (f folder) yaml(name string) (node, error) {
 
 func (f folder) distributions(set *distributions.Set) error {
 	shown := path.Join(f.root, distributionsFile)
-	data, err := readText(f.files, distributionsFile, shown, yamlMax)
+	data, err := textfile.Read(f.files, distributionsFile, shown, yamlMax)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -100,14 +101,14 @@ func (f folder) each(sub string, read func(d *document) error) error {
 		return nil
 	}
 	if err != nil {
-		return unreadable(path.Join(f.root, sub), err)
+		return textfile.Unreadable(path.Join(f.root, sub), err)
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		shown := path.Join(f.root, sub, e.Name())
-		data, err := readText(f.files, path.Join(sub, e.Name()), shown, fileMax)
+		data, err := textfile.Read(f.files, path.Join(sub, e.Name()), shown, textfile.Max)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // checkOutcome holds what reading gave to the promise: an error that names the
@@ -76,7 +78,7 @@ func FuzzImport(f *testing.F) {
 	}
 	base := smallBase(f)
 	read := func(text []byte) (*Corpus, error) {
-		data, err := readText(fstest.MapFS{"tools.json": {Data: text}}, "tools.json", "tools.json", fileMax)
+		data, err := textfile.Read(fstest.MapFS{"tools.json": {Data: text}}, "tools.json", "tools.json", textfile.Max)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +118,7 @@ func FuzzGather(f *testing.F) {
 		if asYAML {
 			file = "tools.yaml"
 		}
-		data, err := readText(fstest.MapFS{file: {Data: text}}, file, file, fileMax)
+		data, err := textfile.Read(fstest.MapFS{file: {Data: text}}, file, file, textfile.Max)
 		if err != nil {
 			checkOutcome(t, file, nil, err)
 			return

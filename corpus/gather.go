@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // CountCards returns how many tools a file of tool cards holds: a card file of the
@@ -40,35 +42,39 @@ func GatherCards(name string, files []string) (*Corpus, error) {
 	return l.finishImport(name, Embedded)
 }
 
-// Import makes a corpus of files as CountCards reads them, and of folders as Load
-// imports them. Tools of one server may stand in several. A corpus folder is
+// Import makes a corpus of labelled sets, of files as CountCards reads them, and of
+// folders as Load imports them. Tools of one server may stand in several. A corpus folder is
 // refused, since its toolsets and intents would be lost.
 func Import(name string, paths []string) (*Corpus, error) {
 	l := newLoader(name)
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w\nhint: give files or folders of exported tools", p, cause(err))
+			return nil, fmt.Errorf("%s: %w\nhint: give files or folders of exported tools", p, textfile.Cause(err))
 		}
-		if !info.IsDir() {
-			if err := l.gather(p); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		files := os.DirFS(p)
-		if _, err := fs.Stat(files, manifestFile); err == nil {
-			return nil, fmt.Errorf("%s: is a corpus folder already\nhint: give it to --corpus as it is", p)
-		}
-		if err := l.walk(p, files, ""); err != nil {
+		if err := l.importPath(p, info.IsDir()); err != nil {
 			return nil, err
 		}
 	}
 	return l.finishImport(strings.Join(paths, ", "), Embedded)
 }
 
+func (l *loader) importPath(p string, folder bool) error {
+	files := os.DirFS(p)
+	if _, err := fs.Stat(files, manifestFile); folder && err == nil {
+		return fmt.Errorf("%s: is a corpus folder already\nhint: give it to --corpus as it is", p)
+	}
+	switch found, err := l.importLabelled(p); {
+	case found || err != nil:
+		return err
+	case folder:
+		return l.walk(p, files, "")
+	}
+	return l.gather(p)
+}
+
 func (l *loader) gather(file string) error {
-	data, err := readText(os.DirFS(filepath.Dir(file)), filepath.Base(file), file, fileMax)
+	data, err := textfile.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), file, textfile.Max)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (l *loader) gatherText(d *document, from labels) error {
 	switch path.Ext(d.file) {
 	case ".yaml", ".yml":
 		if len(d.data) > yamlMax {
-			return tooLarge(d.file, yamlMax)
+			return textfile.TooLarge(d.file, yamlMax)
 		}
 		n, err := readYAML(d.file, d.data)
 		if err != nil {
@@ -175,7 +181,7 @@ func (t *Tool) rawSchema() (json.RawMessage, error) {
 		return nil, err
 	}
 	if (node{&document{data: schema}, 0, len(schema)}).once() != nil {
-		return nil, fmt.Errorf("%s:%d:%d: the schema of tool %s has a key twice\nhint: keep one of the two", t.File, t.Line, t.Column, shown(t.ID))
+		return nil, fmt.Errorf("%s:%d:%d: the schema of tool %s has a key twice\nhint: keep one of the two", t.File, t.Line, t.Column, textfile.Shown(t.ID))
 	}
 	return schema, nil
 }

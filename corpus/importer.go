@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 const importHint = "expected an OpenAI tools array, an MCP tools/list result, or JSON Lines of either"
@@ -262,7 +263,7 @@ func (f foreign) description(tool string) (string, error) {
 		return "", nil
 	}
 	if n.kind() != "string" {
-		return "", n.errorAt("write the description as text", "tool %s: description is %s, want string", shown(tool), n.kind())
+		return "", n.errorAt("write the description as text", "tool %s: description is %s, want string", textfile.Shown(tool), n.kind())
 	}
 	return n.text(), nil
 }
@@ -275,7 +276,7 @@ func (f foreign) schema(tool string, names ...string) (json.RawMessage, error) {
 			continue
 		}
 		if n.kind() != "object" {
-			return nil, n.errorAt(schemaHint, "tool %s: %s is %s, want object", shown(tool), name, n.kind())
+			return nil, n.errorAt(schemaHint, "tool %s: %s is %s, want object", textfile.Shown(tool), name, n.kind())
 		}
 		return n.raw(), nil
 	}
@@ -304,7 +305,7 @@ func (f foreign) names() string {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, shown(m.key))
+		names = append(names, textfile.Shown(m.key))
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,13 +1,13 @@
 package corpus
 
 import (
-	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // The fields of an intent, of one of its golds and of an argument; all are
@@ -30,7 +30,7 @@ func (l *loader) intents(d *document) error {
 			return err
 		}
 		if first, again := l.intentAt[in.ID]; again {
-			return n.errorAt("give every intent an id of its own", "intent %s is declared again; first at %s", shown(in.ID), first.place())
+			return n.errorAt("give every intent an id of its own", "intent %s is declared again; first at %s", textfile.Shown(in.ID), first.place())
 		}
 		l.intentAt[in.ID] = n
 		l.corpus.Intents = append(l.corpus.Intents, in)
@@ -40,23 +40,14 @@ func (l *loader) intents(d *document) error {
 
 // lines calls read with the value of each line that is not blank.
 func (d *document) lines(read func(node) error) error {
-	for start := 0; start < len(d.data); {
-		end := len(d.data)
-		if i := bytes.IndexByte(d.data[start:], '\n'); i >= 0 {
-			end = start + i + 1
+	file := textfile.File{Name: d.file, Data: d.data}
+	return file.Lines(func(start, end int) error {
+		n, err := d.value(start, end)
+		if err != nil {
+			return err
 		}
-		if len(bytes.Trim(d.data[start:end], jsonSpace)) > 0 {
-			n, err := d.value(start, end)
-			if err != nil {
-				return err
-			}
-			if err := read(n); err != nil {
-				return err
-			}
-		}
-		start = end
-	}
-	return nil
+		return read(n)
+	})
 }
 
 func (l *loader) intent(n node) (*Intent, error) {
@@ -75,15 +66,15 @@ func (l *loader) intent(n node) (*Intent, error) {
 	case in.ID == "":
 		o.fail(o.fields["id"], "give every intent an id of its own", "intent without an id")
 	case strings.TrimSpace(in.Utterance) == "":
-		o.fail(o.fields["utterance"], "write what the user says", "intent %s: empty utterance", shown(in.ID))
+		o.fail(o.fields["utterance"], "write what the user says", "intent %s: empty utterance", textfile.Shown(in.ID))
 	case !languageTag.MatchString(in.Language):
-		o.fail(o.fields["language"], "write a BCP 47 tag such as en or zh-Hant", "intent %s: language is %s", shown(in.ID), shown(in.Language))
+		o.fail(o.fields["language"], "write a BCP 47 tag such as en or zh-Hant", "intent %s: language is %s", textfile.Shown(in.ID), textfile.Shown(in.Language))
 	case !slices.Contains(Classes(), in.Class):
-		o.fail(o.fields["class"], nearestHint(string(in.Class), classNames()), "intent %s: unknown class %s", shown(in.ID), shown(string(in.Class)))
+		o.fail(o.fields["class"], nearestHint(string(in.Class), classNames()), "intent %s: unknown class %s", textfile.Shown(in.ID), textfile.Shown(string(in.Class)))
 	case in.Class == Absent && len(golds) > 0:
-		o.fail(o.fields["gold"], "leave gold empty, or give the intent another class", "intent %s: an absent intent has no gold", shown(in.ID))
+		o.fail(o.fields["gold"], "leave gold empty, or give the intent another class", "intent %s: an absent intent has no gold", textfile.Shown(in.ID))
 	case in.Class != Absent && len(golds) == 0:
-		o.fail(o.fields["gold"], "name the tools that serve the intent, or set class to absent", "intent %s: gold is empty but the class is %s", shown(in.ID), in.Class)
+		o.fail(o.fields["gold"], "name the tools that serve the intent, or set class to absent", "intent %s: gold is empty but the class is %s", textfile.Shown(in.ID), in.Class)
 	}
 	if o.err != nil {
 		return nil, o.err
@@ -105,7 +96,7 @@ func (l *loader) gold(n node, intent string, i int) (Gold, error) {
 	o.require("tool")
 	gold := Gold{Tool: o.text("tool")}
 	if o.err == nil {
-		l.golds = append(l.golds, reference{at: o.fields["tool"], what: "gold of intent " + shown(intent), name: gold.Tool})
+		l.golds = append(l.golds, reference{at: o.fields["tool"], what: "gold of intent " + textfile.Shown(intent), name: gold.Tool})
 	}
 	given := make(map[string]node)
 	for _, a := range o.list("arguments") {
@@ -114,7 +105,7 @@ func (l *loader) gold(n node, intent string, i int) (Gold, error) {
 			return gold, err
 		}
 		if first, again := given[argument.Name]; again {
-			return gold, a.errorAt("keep one of the two", "intent %s: argument %s is given again; first at %s", shown(intent), shown(argument.Name), first.place())
+			return gold, a.errorAt("keep one of the two", "intent %s: argument %s is given again; first at %s", textfile.Shown(intent), textfile.Shown(argument.Name), first.place())
 		}
 		given[argument.Name] = a
 		gold.Arguments = append(gold.Arguments, argument)
@@ -122,7 +113,7 @@ func (l *loader) gold(n node, intent string, i int) (Gold, error) {
 	for _, on := range o.list("depends_on") {
 		earlier, err := strconv.Atoi(string(on.raw()))
 		if err != nil || earlier < 0 || earlier >= i {
-			o.fail(on, "name golds ahead of this one, counted from 0", "intent %s: gold %d depends on %.80s, which is not an earlier gold", shown(intent), i, on.raw())
+			o.fail(on, "name golds ahead of this one, counted from 0", "intent %s: gold %d depends on %.80s, which is not an earlier gold", textfile.Shown(intent), i, on.raw())
 		}
 		gold.DependsOn = append(gold.DependsOn, earlier)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // Listed is what an MCP server answered to tools/list: all its tools, byte for
@@ -25,7 +26,7 @@ type Listed struct {
 // server.
 func CheckListed(server string, tool json.RawMessage) error {
 	d := &document{file: server, data: tool}
-	if err := checkUTF8(server, tool); err != nil {
+	if err := textfile.CheckUTF8(server, tool); err != nil {
 		return err
 	}
 	n, err := d.value(0, len(tool))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolgauge/toolgauge/distributions"
 	"github.com/toolgauge/toolgauge/internal/nearest"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 //go:embed embedded
@@ -85,8 +86,8 @@ var embedded = sync.OnceValues(func() (*Corpus, error) {
 func Embedded() (*Corpus, error) { return embedded() }
 
 // Load reads a corpus from a path: a folder with corpus.yaml is read as a
-// corpus; any other folder, and any file, is imported by content. A corpus
-// without toolsets of its own gets the built-in tools, toolsets and presets of
+// corpus; any other folder, and any file, is imported by content, a labelled set
+// with its queries as intents. A corpus without toolsets of its own gets the built-in tools, toolsets and presets of
 // the embedded one, because an agent has those whatever servers it is given.
 // The path "synthetic:N" is that of no file, but of Scale(N).
 //
@@ -113,27 +114,35 @@ func load(path, source string) (*Corpus, error) {
 	if size, ok := strings.CutPrefix(path, syntheticPrefix); ok {
 		n, err := strconv.Atoi(size)
 		if err != nil {
-			return nil, fmt.Errorf("corpus %s: %s is no number of tools\nhint: %s", path, shown(size), scaleHint)
+			return nil, fmt.Errorf("corpus %s: %s is no number of tools\nhint: %s", path, textfile.Shown(size), scaleHint)
 		}
 		return Scale(n)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("corpus %s: %w\nhint: give a corpus folder, an exported tools file, or leave --corpus out for the embedded corpus", path, cause(err))
-	}
-	if !info.IsDir() {
-		return importFile(path, os.DirFS(filepath.Dir(path)), filepath.Base(path), source)
+		return nil, fmt.Errorf("corpus %s: %w\nhint: give a corpus folder, an exported tools file, or leave --corpus out for the embedded corpus", path, textfile.Cause(err))
 	}
 	files := os.DirFS(path)
-	if _, err := fs.Stat(files, manifestFile); errors.Is(err, fs.ErrNotExist) {
+	if info.IsDir() {
+		if _, err := fs.Stat(files, manifestFile); !errors.Is(err, fs.ErrNotExist) {
+			return loadFolder(path, files, Embedded)
+		}
+	}
+	l := newLoader(sourceName(path, info.IsDir()))
+	switch found, err := l.importLabelled(path); {
+	case err != nil:
+		return nil, err
+	case found:
+		return l.finishImport(path, Embedded)
+	case info.IsDir():
 		return importFolder(path, files, source)
 	}
-	return loadFolder(path, files, Embedded)
+	return importFile(path, os.DirFS(filepath.Dir(path)), filepath.Base(path), source)
 }
 
 // importFile imports one file; shown names it in errors.
 func importFile(shown string, files fs.FS, name, source string) (*Corpus, error) {
-	data, err := readText(files, name, shown, fileMax)
+	data, err := textfile.Read(files, name, shown, textfile.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +171,7 @@ func (l *loader) walk(root string, files fs.FS, source string) error {
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		shown := filepath.Join(root, filepath.FromSlash(name))
 		if err != nil {
-			return unreadable(shown, err)
+			return textfile.Unreadable(shown, err)
 		}
 		if strings.HasPrefix(entry.Name(), ".") && name != "." {
 			if entry.IsDir() {
@@ -173,7 +182,7 @@ func (l *loader) walk(root string, files fs.FS, source string) error {
 		if entry.IsDir() {
 			return nil
 		}
-		data, err := readFile(files, name, shown, fileMax)
+		data, err := textfile.Bytes(files, name, shown, textfile.Max)
 		if err != nil {
 			return err
 		}
@@ -181,7 +190,7 @@ func (l *loader) walk(root string, files fs.FS, source string) error {
 			l.leftOut.add(shown)
 			return nil
 		}
-		if err := checkUTF8(shown, data); err != nil {
+		if err := textfile.CheckUTF8(shown, data); err != nil {
 			return err
 		}
 		single := sourceName(filepath.Dir(shown), true)
@@ -257,7 +266,7 @@ func (l *loader) finishOver(base *Corpus) (*Corpus, error) {
 			if claims[0].tool.Builtin {
 				continue
 			}
-			return nil, claims[0].at.errorAt("rename it: a plugin may not shadow a built-in tool", "tool %s has the name of a built-in tool", shown(t.ID))
+			return nil, claims[0].at.errorAt("rename it: a plugin may not shadow a built-in tool", "tool %s has the name of a built-in tool", textfile.Shown(t.ID))
 		}
 		l.corpus.lend(t)
 	}
@@ -286,7 +295,7 @@ func (l *loader) finish() (*Corpus, error) {
 	for _, id := range l.ids {
 		first := l.claims[id][0]
 		if t := first.tool; !t.Builtin && isFixed(c, t.Toolset) {
-			return nil, first.at.errorAt("choose another name", "toolset %s of tool %s is a fixed toolset", shown(t.Toolset), shown(t.ID))
+			return nil, first.at.errorAt("choose another name", "toolset %s of tool %s is a fixed toolset", textfile.Shown(t.Toolset), textfile.Shown(t.ID))
 		}
 	}
 	for _, check := range []struct {
@@ -313,7 +322,7 @@ func checkReferences(kind string, references []reference, known []string) error 
 	}
 	for _, r := range references {
 		if !is[r.name] {
-			return r.at.errorAt(nearestHint(r.name, known), "%s names unknown %s %s", r.what, kind, shown(r.name))
+			return r.at.errorAt(nearestHint(r.name, known), "%s names unknown %s %s", r.what, kind, textfile.Shown(r.name))
 		}
 	}
 	return nil

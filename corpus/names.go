@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
@@ -92,7 +93,7 @@ func (l *loader) add(at node, t *Tool, function []rawjson.Field, on repeats) err
 	}
 	claims := l.claims[t.ID]
 	if len(claims) > 0 && (on == refuseRepeats || claims[0].repeats == refuseRepeats) {
-		return at.errorAt("keep one of the two, or rename it", "tool %s is declared again; first at %s", shown(t.ID), claims[0].at.place())
+		return at.errorAt("keep one of the two, or rename it", "tool %s is declared again; first at %s", textfile.Shown(t.ID), claims[0].at.place())
 	}
 	var err error
 	if t.Definition, err = registry.NewDefinition(function); err != nil {
@@ -164,7 +165,7 @@ func (l *loader) keep(c claim) error {
 	name := c.tool.Definition.Name
 	if other, taken := l.visible[name]; taken {
 		return c.at.errorAt("rename one of them", "tools %s and %s share the model-visible name %s; the first is at %s",
-			shown(other.tool.ID), shown(c.tool.ID), shown(name), other.at.place())
+			textfile.Shown(other.tool.ID), textfile.Shown(c.tool.ID), textfile.Shown(name), other.at.place())
 	}
 	l.visible[name] = c
 	l.corpus.Tools = append(l.corpus.Tools, c.tool)

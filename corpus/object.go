@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // object is a JSON object of the project's own format while it is read. Its
@@ -27,7 +29,7 @@ func readObject(n node, what string, known ...string) *object {
 	}
 	for _, m := range n.members() {
 		if !slices.Contains(known, m.key) {
-			o.err = n.doc.errorAt(m.keyAt, nearestHint(m.key, known)+" "+fieldsHint(what, known), "unknown field %s in %s", shown(m.key), what)
+			o.err = n.doc.errorAt(m.keyAt, nearestHint(m.key, known)+" "+fieldsHint(what, known), "unknown field %s in %s", textfile.Shown(m.key), what)
 			return o
 		}
 		o.fields[m.key] = m.value

@@ -3,6 +3,7 @@ package corpus
 import (
 	"slices"
 
+	"github.com/toolgauge/toolgauge/internal/textfile"
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
 )
 
@@ -60,7 +61,7 @@ func (l *loader) toolset(n node, core []string, declared map[string]node) (tools
 	if o.flag("core") {
 		set.Tools = slices.Clone(core)
 	}
-	what := "toolset " + shown(set.Name)
+	what := "toolset " + textfile.Shown(set.Name)
 	set.Tools = append(set.Tools, l.toolNames(o, "tools", what)...)
 	if o.err == nil {
 		for _, include := range o.list("includes") {
@@ -72,9 +73,9 @@ func (l *loader) toolset(n node, core []string, declared map[string]node) (tools
 	case set.Name == "":
 		o.fail(n, "give every toolset a name", "toolset without a name")
 	case again:
-		o.fail(o.fields["name"], "keep one of the two", "toolset %s is declared again; first at %s", shown(set.Name), first.place())
+		o.fail(o.fields["name"], "keep one of the two", "toolset %s is declared again; first at %s", textfile.Shown(set.Name), first.place())
 	case reservedToolset(set.Name):
-		o.fail(o.fields["name"], "choose another name", "toolset %s is reserved", shown(set.Name))
+		o.fail(o.fields["name"], "choose another name", "toolset %s is reserved", textfile.Shown(set.Name))
 	default:
 		declared[set.Name] = o.fields["name"]
 	}

@@ -15,13 +15,15 @@ import (
 
 	"github.com/toolgauge/toolgauge/internal/atomicfile"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
-// WriteFolder writes the tools of a corpus that are not built in as a corpus
-// folder: corpus.yaml, and in tools a card file for each source, and for what
-// servers listed a file of their answer, byte for byte. The schemas of cards keep
-// their bytes too. The folder must not exist; it is there in full or not at all.
-// The notes tell what cards cannot say, one sentence each.
+// WriteFolder writes the tools of a corpus that are not built in, and its intents,
+// as a corpus folder: corpus.yaml, in tools a card file for each source, and for
+// what servers listed a file of their answer, byte for byte, and in intents one
+// file. The schemas of cards keep their bytes too. The folder must not exist; it
+// is there in full or not at all. The notes tell what cards cannot say, one
+// sentence each.
 func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
 	if err := refuseExisting(out); err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func (c *Corpus) WriteFolder(out string) (notes []string, err error) {
 
 // refused words why a folder cannot be created.
 func refused(out string, err error) error {
-	return fmt.Errorf("cannot create the folder %s: %w\nhint: name a new folder, in one that you may write to", out, cause(err))
+	return fmt.Errorf("cannot create the folder %s: %w\nhint: name a new folder, in one that you may write to", out, textfile.Cause(err))
 }
 
 // refuseExisting refuses a folder that is there already.
@@ -71,10 +73,10 @@ func createFolder(out string, files []cardFile) (c *Corpus, err error) {
 			_ = os.RemoveAll(temp)
 		}
 	}()
-	if err := os.Mkdir(filepath.Join(temp, toolsFolder), 0o777); err != nil {
-		return nil, refused(out, err)
-	}
 	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(temp, f.name)), 0o777); err != nil {
+			return nil, refused(out, err)
+		}
 		if err := writeFile(filepath.Join(temp, f.name), f.data); err != nil {
 			return nil, err
 		}
@@ -143,7 +145,27 @@ func (c *Corpus) cardFiles() (files []cardFile, notes []string, err error) {
 	if len(files) == 1 {
 		return nil, nil, fmt.Errorf("corpus %s: no tools but built-in ones\nhint: a corpus without tools of its own is the embedded one", c.Name)
 	}
+	if len(c.Intents) > 0 {
+		files = append(files, cardFile{intentsFile, c.intentLines()})
+	}
 	return files, notes, nil
+}
+
+// intentsFile is the file that intents are written to, within the folder.
+const intentsFile = intentsFolder + "/intents.jsonl"
+
+// intentLines writes the intents, one a line.
+func (c *Corpus) intentLines() []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for _, in := range c.Intents {
+		if in.Gold == nil {
+			in = &Intent{in.ID, in.Utterance, in.Language, in.Class, []Gold{}}
+		}
+		_ = e.Encode(in) // texts, into memory
+	}
+	return out.Bytes()
 }
 
 // fileNames are the names of card files taken, in lower case: some disks do not

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // Limits on YAML. The scanner's work grows with the square of some texts (one
@@ -118,13 +119,13 @@ func (d *document) appendScalar(n *yaml.Node) error {
 	case "!!bool":
 		var b bool
 		if err := n.Decode(&b); err != nil {
-			return d.errorAt(len(d.data), "write true or false", "%s is not a boolean", shown(n.Value))
+			return d.errorAt(len(d.data), "write true or false", "%s is not a boolean", textfile.Shown(n.Value))
 		}
 		d.data = strconv.AppendBool(d.data, b)
 	case "!!int", "!!float":
 		compact, err := rawjson.Compact([]byte(n.Value))
 		if err != nil || rawjson.Kind(compact) != "number" {
-			return d.errorAt(len(d.data), "write the number as JSON would, or put it in quotes", "%s is not a JSON number", shown(n.Value))
+			return d.errorAt(len(d.data), "write the number as JSON would, or put it in quotes", "%s is not a JSON number", textfile.Shown(n.Value))
 		}
 		d.data = append(d.data, compact...)
 	default:

@@ -9,13 +9,14 @@ import (
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/distributions"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // ReadDistractors reads tools to lay beside those of a set: whatever corpus.Load reads, the agent's own tools aside. Notes
 // tell what reading decided on its own.
 func ReadDistractors(path string) (tools []Tool, notes []string, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return nil, nil, unreadable(path, err)
+		return nil, nil, textfile.Unreadable(path, err)
 	}
 	c, err := corpus.Load(path)
 	if err != nil {
@@ -76,7 +77,7 @@ func (r *SetReport) askAmong(ctx context.Context, indexers []*indexer, o Options
 		r.note("pools of fewer than the %d tools of %s are left out", own, r.Set)
 	}
 	if slices.Max(o.PoolSizes) > most {
-		r.note("pools of more than %d tools, which is %s with all distractors, have so many", most, r.Set)
+		r.note("the largest pool of %s has %d tools, its own and all distractors: there are none for the %d that were asked for", r.Set, most, slices.Max(o.PoolSizes))
 	}
 	slices.Sort(sizes)
 	for _, size := range slices.Compact(sizes) {

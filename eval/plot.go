@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -18,6 +19,7 @@ const (
 	plotWidth   = 560
 	plotHeight  = 320
 	plotMargin  = 12
+	legendGap   = 4
 	legendWidth = 110
 )
 
@@ -38,8 +40,10 @@ func (r *SetReport) plot(w io.Writer, cutoff int) error {
 	p.X.Label.Text, p.Y.Label.Text = "tools in the pool", measure
 	p.X.Scale, p.Y.Min, p.Y.Max = plot.LogScale{}, 0, 1
 	p.X.Tick.Marker = plot.ConstantTicks(r.ticks())
+	p.Y.Tick.Marker = plot.ConstantTicks(shares())
+	p.Add(plotter.NewGrid()) // first, so that lines lie on it
 	legend := plot.NewLegend()
-	legend.Left, legend.Top = true, true
+	legend.Left, legend.Top, legend.Padding = true, true, legendGap
 	lines, order := make(map[string]plotter.XYs), []string{}
 	for _, pool := range r.Pools {
 		if lines[pool.Retriever] == nil {
@@ -54,20 +58,31 @@ func (r *SetReport) plot(w io.Writer, cutoff int) error {
 		}
 		line.Color = palette()[i%len(palette())]
 		line.Width = vg.Points(1.5)
+		line.Dashes = plotutil.Dashes(i) // of lines that lie on one another all are seen
 		points.Color, points.Shape = line.Color, draw.CircleGlyph{}
 		p.Add(line, points)
 		legend.Add(retriever, line, points)
 	}
-	p.Add(plotter.NewGrid())
 	canvas, err := draw.NewFormattedCanvas(plotWidth, plotHeight, "svg")
 	if err != nil {
 		return err
 	}
-	all := draw.Crop(draw.New(canvas), plotMargin, -plotMargin, plotMargin, -plotMargin)
+	paper := draw.New(canvas)
+	paper.SetColor(color.White)
+	paper.Fill(paper.Rectangle.Path())
+	all := draw.Crop(paper, plotMargin, -plotMargin, plotMargin, -plotMargin)
 	p.Draw(draw.Crop(all, 0, -legendWidth, 0, 0))
 	legend.Draw(draw.Crop(all, plotWidth-2*plotMargin-legendWidth+plotMargin, 0, 0, -3*plotMargin))
 	_, err = canvas.WriteTo(w)
 	return err
+}
+
+// shares are the marks of the y axis.
+func shares() (ticks []plot.Tick) {
+	for tenths := 0; tenths <= 10; tenths += 2 {
+		ticks = append(ticks, plot.Tick{Value: float64(tenths) / 10, Label: fmt.Sprintf("%.1f", float64(tenths)/10)})
+	}
+	return ticks
 }
 
 // ticks are the sizes of the pools; of two that are close the first bears no label.

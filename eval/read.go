@@ -3,14 +3,14 @@ package eval
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/corpus"
-	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/textfile"
+	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
 // setHint says what Read reads.
@@ -21,6 +21,17 @@ const setHint = "give a labelled set as docs/format.md lists them, a corpus fold
 //
 // An error names the file, within it the place, and ends in a hint.
 func Read(path string) (*Set, error) {
+	s, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Queries) == 0 {
+		return nil, fmt.Errorf("%s: no query can be judged\nhint: %s", path, setHint)
+	}
+	return s, nil
+}
+
+func read(path string) (*Set, error) {
 	if path == EmbeddedName {
 		c, err := corpus.Embedded()
 		if err != nil {
@@ -28,17 +39,29 @@ func Read(path string) (*Set, error) {
 		}
 		return FromCorpus(EmbeddedName, c), nil
 	}
-	s, err := readLabelled(path)
-	if errors.Is(err, errNoSet) {
-		s, err = readCorpus(path)
-	}
+	labelled, err := corpus.ReadLabelled(path)
 	if err != nil {
 		return nil, err
 	}
-	if s.Judged() == 0 && s.AbsentQueries() == 0 {
-		return nil, fmt.Errorf("%s: no query can be judged\nhint: %s", path, setHint)
+	if labelled != nil {
+		return fromLabelled(labelled), nil
 	}
-	return s, nil
+	s, err := readQrels(path)
+	if errors.Is(err, errNoQrels) {
+		return readCorpus(path)
+	}
+	return s, err
+}
+
+// fromLabelled makes a set of another project's.
+func fromLabelled(labelled *corpus.Labelled) *Set {
+	s := &Set{Name: labelled.Name, Format: labelled.Format, Queries: labelled.Queries, Notes: labelled.Notes}
+	for _, t := range labelled.Tools {
+		s.Tools = append(s.Tools, Tool{ID: t.ID, Name: t.Name, Doc: search.Doc{
+			Name: t.Visible, Description: t.Description, Parameters: t.Parameters, Source: t.Source,
+		}})
+	}
+	return s
 }
 
 // nameOf is the name of a set or a ranking: that of its folder, or of its file without the extension.
@@ -53,9 +76,6 @@ func nameOf(path string) string {
 	return name
 }
 
-// errNoSet tells that nothing at a path is part of a labelled set.
-var errNoSet = errors.New("no labelled set")
-
 func readCorpus(path string) (*Set, error) {
 	c, err := corpus.Load(path)
 	if err != nil {
@@ -66,150 +86,21 @@ func readCorpus(path string) (*Set, error) {
 	return s, nil
 }
 
-func readLabelled(path string) (*Set, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	if !info.IsDir() {
-		return readFiles(path, []string{path})
-	}
-	if _, err := os.Stat(filepath.Join(path, "corpus.yaml")); err == nil {
-		return nil, errNoSet
-	}
-	if _, err := os.Stat(filepath.Join(path, beirQrels)); !errors.Is(err, fs.ErrNotExist) {
-		return readBEIR(path)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	var files []string
-	for _, e := range entries {
-		if extension := filepath.Ext(e.Name()); !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (extension == ".json" || extension == ".jsonl") {
-			files = append(files, filepath.Join(path, e.Name()))
-		}
-	}
-	return readFiles(path, files)
-}
+// errNoQrels tells that a path holds no TREC qrels.
+var errNoQrels = errors.New("no qrels")
 
-// readFiles joins the parts that files hold of one labelled set.
-func readFiles(path string, files []string) (*Set, error) {
-	s := &Set{Name: nameOf(path)}
-	var tools, queries, others string // files
-	for _, file := range files {
-		t, err := open(file)
-		if err != nil {
-			return nil, err
-		}
-		p, err := t.part()
-		if errors.Is(err, errNoSet) {
-			others = file
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case s.Format != "" && p.format != s.Format:
-			return nil, fmt.Errorf("%s: holds a set of the format %s, beside one of the format %s in the same folder\nhint: give each set a folder", file, p.format, s.Format)
-		case p.tools != nil && tools != "":
-			return nil, fmt.Errorf("%s: more tools, beside those of %s\nhint: keep one file of tools", file, tools)
-		case p.queries != nil && queries != "":
-			return nil, fmt.Errorf("%s: more queries, beside those of %s\nhint: keep one file of queries", file, queries)
-		}
-		s.Format = p.format
-		if p.tools != nil {
-			s.Tools, tools = p.tools, file
-		}
-		if p.queries != nil {
-			s.Queries, queries = p.queries, file
-		}
+// readQrels reads TREC qrels.
+func readQrels(path string) (*Set, error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return nil, errNoQrels
 	}
-	switch {
-	case s.Format == "":
-		return nil, errNoSet
-	case s.Format == FormatQrels:
-		return s, nil
-	case tools == "":
-		return nil, fmt.Errorf("%s: queries of the format %s, but no tools\nhint: put the file of tools beside it, and name the folder", path, s.Format)
-	case queries == "":
-		return nil, fmt.Errorf("%s: tools of the format %s, but no queries\nhint: put the file of queries beside it, and name the folder", path, s.Format)
-	}
-	if others != "" {
-		s.note("files beside the set that hold no part of it are passed over, such as %s", others)
-	}
-	s.settle("not among its tools")
-	return s, nil
-}
-
-// part is what one file holds of a set.
-type part struct {
-	format  string
-	tools   []Tool
-	queries []Query
-}
-
-// part reads a file by its content; errNoSet means that it holds no part of a labelled set.
-func (t *text) part() (*part, error) {
-	body := strings.TrimLeft(string(t.data[:min(len(t.data), 4096)]), jsonSpace)
-	if body == "" {
-		return nil, fmt.Errorf("%s: the file is empty\nhint: copy it again", t.file)
-	}
-	if body[0] != '{' {
-		return t.qrelsPart()
-	}
-	values, lines, err := t.values()
+	f, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if lines {
-		return linesPart(values)
+	queries, err := parseQrels(f)
+	if err != nil {
+		return nil, err
 	}
-	return valuePart(values[0])
-}
-
-// linesPart reads the lines of Seal-Tools.
-func linesPart(lines []value) (*part, error) {
-	if !slices.ContainsFunc(lines, func(v value) bool { return v.object("").has("api_name") || v.object("").has("calling") }) {
-		return nil, errNoSet
-	}
-	return sealPart(lines)
-}
-
-// valuePart reads the formats that are one JSON object. Which of them it is, the names of its fields tell.
-func valuePart(v value) (*part, error) {
-	o := v.object("the file")
-	if o.err != nil {
-		return nil, o.err
-	}
-	within := func(list, field string) bool {
-		return slices.ContainsFunc(o.fields[list].elements(), func(e value) bool { return e.object("").has(field) })
-	}
-	switch {
-	case o.has("tools", "intents"):
-		return ironclawPart(o)
-	case within("tools", "tool_id"):
-		return mcpproxyTools(o)
-	case within("queries", "labels"):
-		return mcpproxyQueries(o)
-	case within("results", "command"):
-		return azureTools(o)
-	case o.has("api_name"), o.has("calling"):
-		return sealPart([]value{v}) // a single line
-	case len(o.keys) > 0 && azurePrompt(o.fields[o.keys[0]]):
-		return azureQueries(o)
-	}
-	return nil, errNoSet
-}
-
-// claims refuses an ID that comes twice.
-type claims map[string]value
-
-func (c claims) take(o *object, what, id string) {
-	if first, again := c[id]; again {
-		line, _ := rawjson.Position(first.text.data, int64(first.at))
-		o.fail(o.value, "give each an ID of its own", "%s %s is there twice; first in line %d", what, shown(id), line)
-	}
-	c[id] = o.value
+	return &Set{Name: nameOf(path), Format: FormatQrels, Queries: queries}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/toolgauge/toolgauge/internal/textfile"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -92,7 +93,7 @@ func Evaluate(ctx context.Context, sets []*Set, o Options) (*Report, error) {
 	}
 	for i, s := range sets {
 		if slices.ContainsFunc(sets[:i], func(other *Set) bool { return other.Name == s.Name }) {
-			return nil, fmt.Errorf("two sets have the name %s\nhint: rename the folder or file of one", shown(s.Name))
+			return nil, fmt.Errorf("two sets have the name %s\nhint: rename the folder or file of one", textfile.Shown(s.Name))
 		}
 		r, err := evaluateSet(ctx, s, indexers, o)
 		if err != nil {
@@ -129,7 +130,7 @@ func evaluateSet(ctx context.Context, s *Set, indexers []*indexer, o Options) (*
 	}
 	for i, ranking := range r.rankings {
 		if slices.ContainsFunc(r.rankings[:i], func(other *Ranking) bool { return other.Retriever == ranking.Retriever }) {
-			return nil, fmt.Errorf("two rankings have the name %s\nhint: rename the run file", shown(ranking.Retriever))
+			return nil, fmt.Errorf("two rankings have the name %s\nhint: rename the run file", textfile.Shown(ranking.Retriever))
 		}
 		r.judged = append(r.judged, s.judge(ranking, o.Cutoffs))
 		r.Retrievers = append(r.Retrievers, Scores{ranking.Retriever, figures(r.judged[i], o.Cutoffs)})

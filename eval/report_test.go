@@ -25,7 +25,7 @@ func made(name, description string) Tool {
 
 // kitchen has two queries with gold and one without.
 func kitchen() *Set {
-	s := &Set{Name: "kitchen/1", Format: FormatIronclaw, Tools: []Tool{made("boil", "Heat water"), made("fry", "Heat oil"), made("wash", "Clean a pan")}}
+	s := &Set{Name: "kitchen/1", Format: corpus.FormatIronclaw, Tools: []Tool{made("boil", "Heat water"), made("fry", "Heat oil"), made("wash", "Clean a pan")}}
 	s.Queries = []Query{
 		{ID: "q1", Text: "heat", Class: "obvious", Grades: map[string]int{"fry": 1}},
 		{ID: "q2", Text: "clean water", Class: "multi", Grades: map[string]int{"boil": 1, "wash": 2}},
@@ -222,23 +222,5 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	if _, err := report.Write(filepath.Join(dir, "file", "x")); err == nil || !strings.Contains(err.Error(), "\nhint: ") {
 		t.Errorf("a file in the way: %v", err)
-	}
-}
-
-// BenchmarkCatalog imports a catalog of 17,578 tools, indexes them and asks 1,000 queries.
-func BenchmarkCatalog(b *testing.B) {
-	path := public(b, "toucan") + "/tools.jsonl"
-	for b.Loop() {
-		c, err := corpus.Load(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s := FromCorpus("toucan", c)
-		s.Queries = s.Queries[:1000]
-		r, err := s.Search("bm25")
-		if err != nil {
-			b.Fatal(err)
-		}
-		figures(s.judge(r, []int{1, 3, 5, 10}), []int{1, 3, 5, 10})
 	}
 }

@@ -3,8 +3,7 @@
 //
 // The steps, in order:
 //
-//  1. [Read] recognises a labelled set by its content: those of other projects as they lie, BEIR folders, TREC qrels, and
-//     corpora of this project. [FromCorpus] takes a corpus that is there already.
+//  1. [Read] recognises a labelled set by its content: those that corpus reads, TREC qrels, and corpora. [FromCorpus] takes a corpus that is there already.
 //  2. [Set.Search] lets a retriever rank the set's tools for each query; [Set.ReadRun] takes the ranking of another program.
 //  3. [Set.Judge] lays a ranking beside the judgements, in trec_eval's arithmetic, query by query.
 //  4. [Evaluate] does this for all retrievers, sums up with intervals, compares them pair by pair, and asks again among
@@ -35,28 +34,12 @@ type Tool struct {
 }
 
 // Query is one query and its judgements.
-type Query struct {
-	ID    string // unique in its set
-	Text  string
-	Class string // what makes it easy or hard, in the set's own words; may be empty
-	// Grades holds the judged tools by ID. A grade of 1 or more is relevant, the higher the better.
-	Grades map[string]int
-}
-
-// Absent tells whether no tool serves the query: then it is right to find nothing.
-func (q *Query) Absent() bool {
-	for _, grade := range q.Grades {
-		if grade > 0 {
-			return false
-		}
-	}
-	return true
-}
+type Query = corpus.Query
 
 // Set is a labelled set.
 type Set struct {
 	Name string
-	// Format is what Read recognised: one of the Format constants.
+	// Format is what Read recognised: one of the Format constants here or of corpus.
 	Format string
 	// Tools stand in the order in which a session has them, by model-visible name. There are none of a set of bare qrels.
 	Tools []Tool
@@ -66,15 +49,10 @@ type Set struct {
 	Notes []string
 }
 
-// The formats of labelled sets.
+// The formats that Read recognises beside those of corpus.
 const (
-	FormatMCPProxy  = "mcpproxy"
-	FormatIronclaw  = "ironclaw"
-	FormatAzureMCP  = "azure-mcp"
-	FormatSealTools = "seal-tools"
-	FormatBEIR      = "beir"
-	FormatQrels     = "qrels"
-	FormatCorpus    = "corpus"
+	FormatQrels  = "qrels"
+	FormatCorpus = "corpus"
 	// FormatDerived is a corpus without intents of its own: the queries are sentences of its descriptions, which are easier
 	// to find than what users say.
 	FormatDerived = "derived"
@@ -109,14 +87,30 @@ func FromCorpus(name string, c *corpus.Corpus) *Set {
 	for _, t := range c.Deferrable() {
 		s.Tools = append(s.Tools, corpusTool(t))
 	}
+	sortTools(s.Tools)
+	known := make(map[string]bool, len(s.Tools))
+	for i := range s.Tools {
+		known[s.Tools[i].ID] = true
+	}
+	dropped, left := 0, 0
 	for _, in := range c.Intents {
 		q := Query{ID: in.ID, Text: in.Utterance, Class: string(in.Class), Grades: make(map[string]int)}
 		for _, gold := range in.Gold {
-			q.Grades[gold.Tool] = 1
+			if known[gold.Tool] {
+				q.Grades[gold.Tool] = 1
+			} else {
+				dropped++
+			}
+		}
+		if len(in.Gold) > 0 && q.Absent() {
+			left++
+			continue
 		}
 		s.Queries = append(s.Queries, q)
 	}
-	s.settle("always visible")
+	if dropped > 0 {
+		s.note("golds of %s that are always visible and not judged: %d; queries left out because all of theirs are: %d", name, dropped, left)
+	}
 	return s
 }
 
@@ -125,39 +119,6 @@ func corpusTool(t *corpus.Tool) Tool {
 	return Tool{ID: t.ID, Name: t.Name, Doc: search.Doc{
 		Name: d.Name, Description: d.Description, Parameters: d.Properties, Source: strings.TrimPrefix(t.Toolset, "mcp-"),
 	}}
-}
-
-// settle sorts the tools, and drops judgements of tools that are not in the set. A query that loses all its relevant tools
-// cannot be judged and is left out.
-func (s *Set) settle(why string) {
-	sortTools(s.Tools)
-	known := make(map[string]bool, len(s.Tools))
-	for i := range s.Tools {
-		known[s.Tools[i].ID] = true
-	}
-	kept := s.Queries[:0]
-	var left []string
-	dropped := 0
-	for _, q := range s.Queries {
-		absent := q.Absent()
-		for id, grade := range q.Grades {
-			if !known[id] {
-				delete(q.Grades, id)
-				if grade > 0 {
-					dropped++
-				}
-			}
-		}
-		if q.Absent() && !absent {
-			left = append(left, q.ID)
-			continue
-		}
-		kept = append(kept, q)
-	}
-	s.Queries = kept
-	if dropped > 0 {
-		s.note("golds of %s that are %s and not judged: %d; queries left out because all of theirs are: %d", s.Name, why, dropped, len(left))
-	}
 }
 
 func sortTools(tools []Tool) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -27,9 +29,9 @@ func trecID(id string) string {
 		return id
 	}
 	var word strings.Builder
-	for i, r := range id {
+	for _, r := range id {
 		if !breaksWord(r) {
-			word.WriteString(id[i : i+len(string(r))])
+			word.WriteRune(r)
 			continue
 		}
 		for _, b := range []byte(string(r)) {
@@ -41,38 +43,41 @@ func trecID(id string) string {
 
 func breaksWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '%' }
 
-// qrelsPart reads TREC qrels as a set of bare judgements; errNoSet means that the first line is none.
-func (t *text) qrelsPart() (*part, error) {
-	p := &part{format: FormatQrels, queries: []Query{}}
+// parseQrels reads TREC qrels as bare judgements; errNoQrels means that the first line is none.
+func parseQrels(f *textfile.File) ([]Query, error) {
+	var queries []Query
 	at := make(map[string]int) // positions of queries
-	err := t.lines(func(offset int, line []byte) error {
-		fields := strings.Fields(string(line))
+	err := f.Lines(func(start, end int) error {
+		fields := strings.Fields(string(f.Data[start:end]))
 		if len(fields) != 4 {
-			if len(p.queries) == 0 {
-				return errNoSet
+			if len(queries) == 0 {
+				return errNoQrels
 			}
-			return t.errorAt(offset, qrelsLine, "%d fields, want 4", len(fields))
+			return f.ErrorAt(start, qrelsLine, "%d fields, want 4", len(fields))
 		}
-		grade, err := parseGrade(fields[3])
+		grade, err := corpus.ParseGrade(fields[3])
 		if err != nil {
-			if len(p.queries) == 0 {
-				return errNoSet
+			if len(queries) == 0 {
+				return errNoQrels
 			}
-			return t.errorAt(offset, gradeHint, "%w", err)
+			return f.ErrorAt(start, qrelsLine+"; a grade is a whole number", "%w", err)
 		}
 		i, known := at[fields[0]]
 		if !known {
-			i = len(p.queries)
+			i = len(queries)
 			at[fields[0]] = i
-			p.queries = append(p.queries, Query{ID: fields[0], Grades: make(map[string]int)})
+			queries = append(queries, Query{ID: fields[0], Grades: make(map[string]int)})
 		}
-		if _, again := p.queries[i].Grades[fields[2]]; again {
-			return t.errorAt(offset, "keep one of the two", "query %s judges %s twice", shown(fields[0]), shown(fields[2]))
+		if _, again := queries[i].Grades[fields[2]]; again {
+			return f.ErrorAt(start, "keep one of the two", "query %s judges %s twice", textfile.Shown(fields[0]), textfile.Shown(fields[2]))
 		}
-		p.queries[i].Grades[fields[2]] = grade
+		queries[i].Grades[fields[2]] = grade
 		return nil
 	})
-	return p, err
+	if len(queries) == 0 && err == nil {
+		err = errNoQrels
+	}
+	return queries, err
 }
 
 // writeQrels writes the judgements of a set. A query that no tool serves and of which nothing is judged gets one line with
@@ -112,11 +117,11 @@ func (s *Set) writeRun(w io.Writer, r *Ranking) error {
 // in single precision, ties by tool ID backwards, and its ranks are not looked at. Queries that are not the set's are passed
 // over; it is an error if all are. The ranking bears the name of its file.
 func (s *Set) ReadRun(path string) (*Ranking, error) {
-	t, err := open(path)
+	f, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.parseRun(t)
+	r, err := s.parseRun(f)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +129,7 @@ func (s *Set) ReadRun(path string) (*Ranking, error) {
 	return r, nil
 }
 
-func (s *Set) parseRun(t *text) (*Ranking, error) {
+func (s *Set) parseRun(f *textfile.File) (*Ranking, error) {
 	queries, tools := make(map[string]int), make(map[string]string)
 	for i := range s.Queries {
 		queries[s.Queries[i].ID] = i
@@ -138,18 +143,18 @@ func (s *Set) parseRun(t *text) (*Ranking, error) {
 	r := &Ranking{Hits: make([][]Hit, len(s.Queries))}
 	seen := make(map[[2]string]bool)
 	others, ours := 0, 0
-	err := t.lines(func(at int, line []byte) error {
-		fields := strings.Fields(string(line))
+	err := f.Lines(func(at, end int) error {
+		fields := strings.Fields(string(f.Data[at:end]))
 		if len(fields) != 6 {
-			return t.errorAt(at, runLine, "%d fields, want 6", len(fields))
+			return f.ErrorAt(at, runLine, "%d fields, want 6", len(fields))
 		}
 		score, err := strconv.ParseFloat(fields[4], 32)
 		if err != nil || math.IsNaN(score) {
-			return t.errorAt(at, runLine, "%s is no score", shown(fields[4]))
+			return f.ErrorAt(at, runLine, "%s is no score", textfile.Shown(fields[4]))
 		}
 		key := [2]string{fields[0], fields[2]}
 		if seen[key] {
-			return t.errorAt(at, "keep one of the two", "query %s ranks %s twice", shown(fields[0]), shown(fields[2]))
+			return f.ErrorAt(at, "keep one of the two", "query %s ranks %s twice", textfile.Shown(fields[0]), textfile.Shown(fields[2]))
 		}
 		seen[key] = true
 		i, known := queries[fields[0]]
@@ -169,10 +174,10 @@ func (s *Set) parseRun(t *text) (*Ranking, error) {
 		return nil, err
 	}
 	if ours == 0 {
-		return nil, fmt.Errorf("%s: none of its queries is one of the set %s\nhint: %s", t.file, s.Name, runLine)
+		return nil, fmt.Errorf("%s: none of its queries is one of the set %s\nhint: %s", f.Name, s.Name, runLine)
 	}
 	if others > 0 {
-		r.note = fmt.Sprintf("lines of %s for queries that are not those of the set: %d", t.file, others)
+		r.note = fmt.Sprintf("lines of %s for queries that are not those of the set: %d", f.Name, others)
 	}
 	for _, hits := range r.Hits {
 		slices.SortFunc(hits, func(a, b Hit) int {

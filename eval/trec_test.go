@@ -9,26 +9,23 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
-// readText makes a text that is known to be good.
-func readText(t rapid.TB, content string) *text {
-	t.Helper()
-	read, err := newText("file", []byte(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read
+// textOf is a text as a file.
+func textOf(content string) *textfile.File {
+	return &textfile.File{Name: "file", Data: []byte(content)}
 }
 
 // qrelsSet makes a set of bare judgements.
 func qrelsSet(t rapid.TB, content string) *Set {
 	t.Helper()
-	p, err := readText(t, content).part()
+	queries, err := parseQrels(textOf(content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Set{Name: "set", Format: p.format, Queries: p.queries}
+	return &Set{Name: "set", Format: FormatQrels, Queries: queries}
 }
 
 // TestControlVector reads qrels and a run, and compares with what trec_eval -c printed of them: q1 has ties, whose order
@@ -44,7 +41,7 @@ q3 0 a 1
 q4 0 z 0
 q5 0 a 1
 `)
-	r, err := s.parseRun(readText(t, `q1 Q0 a 1 1.0 t
+	r, err := s.parseRun(textOf(`q1 Q0 a 1 1.0 t
 q1 Q0 b 2 1.0 t
 q1 Q0 c 3 1.0 t
 q1 Q0 d 4 .5 t
@@ -102,7 +99,7 @@ q4 Q0 z 1 1 t
 // TestRunOrder holds to trec_eval's order: by score in single precision, ties by ID backwards, whatever the ranks say.
 func TestRunOrder(t *testing.T) {
 	s := qrelsSet(t, "q1 0 a 1\n")
-	r, err := s.parseRun(readText(t, "q1 Q0 a 1 1.00000001 t\nq1 Q0 b 2 1 t\nq1 Q0 c 3 7 t\nq1 Q0 d 4 -2 t\nq9 Q0 a 1 1 t\n"))
+	r, err := s.parseRun(textOf("q1 Q0 a 1 1.00000001 t\nq1 Q0 b 2 1 t\nq1 Q0 c 3 7 t\nq1 Q0 d 4 -2 t\nq9 Q0 a 1 1 t\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +154,7 @@ func TestExports(t *testing.T) {
 		if err := s.writeRun(&run, r); err != nil {
 			t.Fatal(err)
 		}
-		read, err := s.parseRun(readText(t, run.String()))
+		read, err := s.parseRun(textOf(run.String()))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, run.String())
 		}
@@ -165,7 +162,7 @@ func TestExports(t *testing.T) {
 		if len(bare.Queries) != len(s.Queries) {
 			t.Fatalf("%d of %d queries in\n%s", len(bare.Queries), len(s.Queries), qrels.String())
 		}
-		theirs, err := bare.parseRun(readText(t, run.String()))
+		theirs, err := bare.parseRun(textOf(run.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +193,7 @@ func TestBadRuns(t *testing.T) {
 		{"NaN", "q1 Q0 a 1 nan t\n", `file:1:1: "nan" is no score`},
 		{"a tool twice", "q1 Q0 a 1 2 t\n\nq1 Q0 a 2 1 t\n", `file:3:1: query "q1" ranks "a" twice`},
 	} {
-		_, err := s.parseRun(readText(t, c.run))
+		_, err := s.parseRun(textOf(c.run))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want+"\nhint: ") {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
 		}
@@ -206,7 +203,7 @@ func TestBadRuns(t *testing.T) {
 		{"no grade", "q1 0 a 1\nq1 0 b yes\n", `file:2:1: "yes" is no grade`},
 		{"a judgement twice", "q1 0 a 1\nq1 0 a 0\n", `file:2:1: query "q1" judges "a" twice`},
 	} {
-		_, err := readText(t, c.qrels).part()
+		_, err := parseQrels(textOf(c.qrels))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want+"\nhint: ") {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
 		}
@@ -219,12 +216,8 @@ func FuzzRun(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read, err := newText("file", data)
-		if err != nil {
-			return
-		}
 		s := qrelsSet(t, "q1 0 a 1\nq1 0 b 2\n")
-		r, err := s.parseRun(read)
+		r, err := s.parseRun(&textfile.File{Name: "file", Data: data})
 		if err != nil {
 			checkFault(t, err)
 			return

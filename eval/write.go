@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/atomicfile"
+	"github.com/toolgauge/toolgauge/internal/textfile"
 )
 
 // The names of the files that Write makes, beside those of sets and retrievers.
@@ -32,7 +33,7 @@ func (r *Report) Write(folder string) (names []string, err error) {
 		made = true
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, fmt.Errorf("cannot create the folder %s: %w\nhint: name a folder that you may write to", folder, cause(err))
+		return nil, fmt.Errorf("cannot create the folder %s: %w\nhint: name a folder that you may write to", folder, textfile.Cause(err))
 	}
 	defer func() {
 		if err != nil && made {

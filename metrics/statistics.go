@@ -29,7 +29,8 @@ type Interval struct {
 
 // MeanIntervals returns the 95 % interval of the mean of each column: items[i][c] is the value of item i in column c, and
 // all items have the same columns. A column whose values are all equal has that value as its interval. No items give no
-// intervals. Items that are differences of pairs give the intervals of the mean difference.
+// intervals; a column with a value that is not finite has NaN for both bounds. Items that are differences of pairs give the
+// intervals of the mean difference.
 //
 // It is the bootstrap's BCa interval (Efron, "Better bootstrap confidence intervals", JASA 1987) of 10,000 resamples:
 //
@@ -47,6 +48,10 @@ func MeanIntervals(items [][]float64) []Interval {
 	for c := range intervals {
 		first := items[0][c]
 		intervals[c] = Interval{first, first}
+		if slices.ContainsFunc(items, func(item []float64) bool { return !finite(item[c]) }) {
+			intervals[c] = Interval{math.NaN(), math.NaN()}
+			continue
+		}
 		if slices.ContainsFunc(items, func(item []float64) bool { return item[c] != first }) {
 			varied = append(varied, c)
 		}
@@ -61,6 +66,8 @@ func MeanIntervals(items [][]float64) []Interval {
 	}
 	return intervals
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // resample sums up each of some columns over items that are drawn, as many as there are, with replacement: sums[i][r] is
 // that of column columns[i] in resample r.
@@ -146,7 +153,8 @@ func acceleration(values []float64, mean float64) float64 {
 
 // RandomisationTests returns, for each column, the two-sided p-value of a paired randomisation test: items[i][c] is the
 // difference of pair i in column c, and p the probability that, were both of a pair drawn alike, the mean difference would
-// be as far from 0 as it is or farther. No items give no p-values.
+// be as far from 0 as it is or farther. No items give no p-values; a column with a value that
+// is not finite has NaN.
 //
 // Where up to 20 pairs differ, every choice of signs is tried. Where more do, 10,000 choices are drawn with a fixed seed, and
 // p = (1 + those as far)/(1 + 10,000), since the signs as they are count as a choice too. (Fisher, "The design of
@@ -167,6 +175,9 @@ func RandomisationTests(items [][]float64) []float64 {
 }
 
 func randomisationTest(differences []float64) float64 {
+	if slices.ContainsFunc(differences, func(d float64) bool { return !finite(d) }) {
+		return math.NaN()
+	}
 	sum, near := total(differences)
 	least := math.Abs(sum) - near
 	// A difference of 0 is the same under both signs.

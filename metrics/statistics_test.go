@@ -1,7 +1,9 @@
 package metrics_test
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -113,6 +115,64 @@ func TestRandomisationTests(t *testing.T) {
 	}
 	if got := metrics.RandomisationTests(nil); got != nil {
 		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// TestAgainstSciPy compares with testdata/statistics.json, which statistics.py beside it made. SciPy draws others, and 20
+// times as many, and interpolates between ranks: bounds may differ by a tenth of the interval, p-values by four standard
+// errors. Where all signs are tried, p-values are equal.
+func TestAgainstSciPy(t *testing.T) {
+	text, err := os.ReadFile("testdata/statistics.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Vectors []struct {
+			Name         string
+			Values       []float64
+			Low, High, P float64
+			Exact        bool
+		}
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Vectors) != 20 {
+		t.Errorf("%d vectors", len(table.Vectors))
+	}
+	for _, v := range table.Vectors {
+		items := column(v.Values...)
+		got, p := metrics.MeanIntervals(items)[0], metrics.RandomisationTests(items)[0]
+		within := 0.1 * (v.High - v.Low)
+		if math.Abs(got.Low-v.Low) > within || math.Abs(got.High-v.High) > within {
+			t.Errorf("%s: interval %v, SciPy [%v, %v]", v.Name, got, v.Low, v.High)
+		}
+		within = 1e-12
+		if !v.Exact {
+			within = 4*math.Sqrt(v.P*(1-v.P)/10_000) + 1e-4
+		}
+		if math.Abs(p-v.P) > within {
+			t.Errorf("%s: p %v, SciPy %v", v.Name, p, v.P)
+		}
+	}
+}
+
+// TestNotFinite gives values of which there is no mean: no panic, and no interval or p-value that looks like one.
+func TestNotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, items := range [][][]float64{column(bad), column(bad, bad), column(1, bad, 2), made(30, func(i int) float64 {
+			if i == 7 {
+				return bad
+			}
+			return float64(i)
+		})} {
+			if got := metrics.MeanIntervals(items)[0]; !math.IsNaN(got.Low) || !math.IsNaN(got.High) {
+				t.Errorf("%v: interval %v", items, got)
+			}
+			if p := metrics.RandomisationTests(items)[0]; !math.IsNaN(p) {
+				t.Errorf("%v: p %v", items, p)
+			}
+		}
 	}
 }
 

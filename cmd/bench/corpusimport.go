@@ -18,7 +18,7 @@ func corpusImportCommand(env cli.Env) *cobra.Command {
 		Short: "Make a corpus folder of exported tools",
 		Long: "Read exported tools of any shape (an OpenAI tools array, an MCP tools/list result, JSON Lines of\n" +
 			"either, tool cards, a folder of such files) and write them as a corpus folder, a card file for each\n" +
-			"server. Schemas keep their bytes.",
+			"server. Schemas keep their bytes. The queries of a labelled set become intents.",
 		Example: "  bench corpus import tools-list.json -o my-corpus\n" +
 			"  bench corpus import github.json exports -o my-corpus",
 		Args: cli.SomeArguments("PATH"),

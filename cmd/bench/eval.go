@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,7 +42,7 @@ func evalCommand(env cli.Env) *cobra.Command {
 			"  bench eval --set sets/ironclaw --distractors tools.jsonl --pool 100,1000,10000\n" +
 			"  bench eval --set qrels.txt --retriever '' --run theirs.run",
 		Args: cli.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return runEval(c.Context(), env, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, env) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -58,7 +57,10 @@ func evalCommand(env cli.Env) *cobra.Command {
 	return c
 }
 
-func runEval(ctx context.Context, env cli.Env, f evalFlags) error {
+func (f evalFlags) run(c *cobra.Command, env cli.Env) error {
+	if c.Flags().Changed("pool") && f.distractors == "" {
+		return cli.Usage(errors.New("--pool: nothing to fill pools up with\nhint: name tools by --distractors, or leave --pool out"))
+	}
 	o, err := evalOptions(f)
 	if err != nil {
 		return cli.Usage(err)
@@ -79,7 +81,7 @@ func runEval(ctx context.Context, env cli.Env, f evalFlags) error {
 		}
 		sets = append(sets, s)
 	}
-	report, err := eval.Evaluate(ctx, sets, o)
+	report, err := eval.Evaluate(c.Context(), sets, o)
 	if err != nil {
 		return cli.Input(err)
 	}

@@ -4,11 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/toolgauge/toolgauge/eval"
 	"github.com/toolgauge/toolgauge/metrics"
+)
+
+// How many retrievers stand side by side within 100 columns.
+const (
+	figureColumns     = 3
+	differenceColumns = 2
 )
 
 // writeEval lays a report out for a terminal: for each set a table of measures, retrievers side by side, and the
@@ -43,20 +50,25 @@ func writeSet(text *bytes.Buffer, s *eval.SetReport) {
 		tools = plural(s.PoolTools, "tool")
 	}
 	fmt.Fprintf(text, "%s (format %s): %s; queries with gold: %d, without: %d\n", strings.ToUpper(s.Set), s.Format, tools, s.Queries, s.AbsentQueries)
-	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  ")
-	for _, r := range s.Retrievers {
-		fmt.Fprintf(t, "\t%s", r.Retriever)
-	}
-	fmt.Fprintln(t, "\tn")
-	for i, f := range s.Retrievers[0].Figures {
-		fmt.Fprintf(t, "  %s", f.Measure)
-		for _, r := range s.Retrievers {
-			fmt.Fprintf(t, "\t%s", figureText(r.Figures[i]))
+	for some := range slices.Chunk(s.Retrievers, figureColumns) {
+		if some[0].Retriever != s.Retrievers[0].Retriever {
+			text.WriteByte('\n')
 		}
-		fmt.Fprintf(t, "\t%d\n", f.N)
+		t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
+		fmt.Fprint(t, "  ")
+		for _, r := range some {
+			fmt.Fprintf(t, "\t%s", r.Retriever)
+		}
+		fmt.Fprintln(t, "\tn")
+		for i, f := range some[0].Figures {
+			fmt.Fprintf(t, "  %s", f.Measure)
+			for _, r := range some {
+				fmt.Fprintf(t, "\t%s", figureText(r.Figures[i]))
+			}
+			fmt.Fprintf(t, "\t%d\n", f.N)
+		}
+		_ = t.Flush() // into memory
 	}
-	_ = t.Flush() // into memory
 }
 
 func figureText(f eval.Figure) string {
@@ -73,30 +85,31 @@ func writePools(text *bytes.Buffer, s *eval.SetReport) {
 		return
 	}
 	fmt.Fprintf(text, "\n  %s among distractors, n %d\n", strings.ToUpper(s.Set), s.Queries)
-	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  \ttools")
+	var retrievers []string
 	for _, p := range s.Pools {
-		if p.Tools != s.Pools[0].Tools {
-			break
+		if p.Tools == s.Pools[0].Tools {
+			retrievers = append(retrievers, p.Retriever)
 		}
-		fmt.Fprintf(t, "\t%s", p.Retriever)
 	}
-	fmt.Fprintln(t)
-	for cutoff, first := range s.Pools[0].Recall {
-		size := 0
-		for _, p := range s.Pools {
-			if p.Tools != size {
-				if size != 0 {
-					fmt.Fprintln(t)
+	for some := range slices.Chunk(retrievers, figureColumns) {
+		if some[0] != retrievers[0] {
+			text.WriteByte('\n')
+		}
+		t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "  \ttools\t%s\n", strings.Join(some, "\t"))
+		for cutoff, first := range s.Pools[0].Recall {
+			for pools := range slices.Chunk(s.Pools, len(retrievers)) { // of one size
+				fmt.Fprintf(t, "  %s\t%d", first.Measure, pools[0].Tools)
+				for _, p := range pools {
+					if slices.Contains(some, p.Retriever) {
+						fmt.Fprintf(t, "\t%s", figureText(p.Recall[cutoff]))
+					}
 				}
-				size = p.Tools
-				fmt.Fprintf(t, "  %s\t%d", first.Measure, size)
+				fmt.Fprintln(t)
 			}
-			fmt.Fprintf(t, "\t%s", figureText(p.Recall[cutoff]))
 		}
-		fmt.Fprintln(t)
+		_ = t.Flush() // into memory
 	}
-	_ = t.Flush() // into memory
 }
 
 // writeComparisons writes the differences between retrievers.
@@ -107,22 +120,26 @@ func writeComparisons(text *bytes.Buffer, s *eval.SetReport) {
 	first := s.Comparisons[0]
 	fmt.Fprintf(text, "\n  %s less %s, query by query, n %d; p: two-sided randomisation test, Holm over all %d\n",
 		strings.ToUpper(s.Set), first.Against, s.Queries, len(s.Comparisons))
-	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  ")
-	byMeasure := make(map[string]string)
-	for _, c := range s.Comparisons {
-		if c.Measure == first.Measure {
-			fmt.Fprintf(t, "\t%s", c.Retriever)
+	measures := len(s.Comparisons) / (len(s.Retrievers) - 1) // of each retriever
+	for some := range slices.Chunk(slices.Collect(slices.Chunk(s.Comparisons, measures)), differenceColumns) {
+		if some[0][0].Retriever != first.Retriever {
+			text.WriteByte('\n')
 		}
-		byMeasure[c.Measure] += fmt.Sprintf("\t%+.3f %s p %s", c.Difference, intervalText(c.Interval, "%+.3f"), pText(c.PHolm))
-	}
-	fmt.Fprintln(t)
-	for _, c := range s.Comparisons {
-		if c.Retriever == first.Retriever {
-			fmt.Fprintf(t, "  %s%s\n", c.Measure, byMeasure[c.Measure])
+		t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
+		fmt.Fprint(t, "  ")
+		for _, of := range some {
+			fmt.Fprintf(t, "\t%s", of[0].Retriever)
 		}
+		fmt.Fprintln(t)
+		for i, c := range some[0] {
+			fmt.Fprintf(t, "  %s", c.Measure)
+			for _, of := range some {
+				fmt.Fprintf(t, "\t%+.3f %s p %s", of[i].Difference, intervalText(of[i].Interval, "%+.3f"), pText(of[i].PHolm))
+			}
+			fmt.Fprintln(t)
+		}
+		_ = t.Flush() // into memory
 	}
-	_ = t.Flush() // into memory
 }
 
 func pText(p float64) string {
