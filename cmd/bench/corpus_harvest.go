@@ -83,7 +83,7 @@ func (h *harvested) write(out string) (*corpus.Corpus, error) {
 
 // run asks the servers. What went wrong with each is noted.
 func (f *harvestFlags) run(ctx context.Context, env cli.Env, notes *cli.Notes) (*harvested, error) {
-	config, err := harvest.ReadConfig(f.mcp)
+	config, err := harvest.ReadConfig(f.mcp, os.LookupEnv)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
