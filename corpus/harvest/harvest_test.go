@@ -186,7 +186,7 @@ func TestMinimalEnvironment(t *testing.T) {
 // at once, and a second harvest differs in its time alone.
 func TestRunTogether(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	servers := []Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages")}
+	servers := []Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages"), kindOf(t, "tells"), kindOf(t, "refuse"), kindOf(t, "trail")}
 	var folders []map[string]string
 	for i, parallel := range []int{0, 5} {
 		calls := 0
