@@ -25,8 +25,10 @@ for (const { server, file, tools } of servers) {
   const inner = text.slice(text.indexOf('"listed": [') + 11, text.lastIndexOf("\n  ]"));
   const listed = inner.split("\n    ").slice(1).map((line) => line.replace(/,$/, ""));
   const bytes = listed.reduce((sum, tool) => sum + Buffer.byteLength(tool), 0);
-  const pages = answers.trimEnd().split("\n").map((line) => JSON.parse(line).result.tools);
-  const same = listed.length === tools && pages.flat().length === tools && listed.every((tool) => answers.includes(tool));
+  const said = answers.trimEnd().split("\n").flatMap((line) => JSON.parse(line).result.tools);
+  // The same bytes, and in the same place: not one tool twice and another not at all.
+  const same = listed.length === tools && said.length === tools &&
+    listed.every((tool, i) => answers.includes(tool) && JSON.stringify(JSON.parse(tool)) === JSON.stringify(said[i]));
   compared += tools;
   if (!same) {
     differ++;

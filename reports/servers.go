@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/toolgauge/toolgauge/metrics"
 )
@@ -13,6 +12,8 @@ type Server struct {
 	Label  string
 	Tools  int
 	Tokens int // of the tools' definitions, each counted by itself
+	// Failure says why the server listed no tools; empty if it answered.
+	Failure string
 }
 
 // PrintServers writes what servers cost in each request, and then, a line an arm, what the arm saves of that and what it
@@ -26,7 +27,7 @@ func PrintServers(w io.Writer, servers []Server, s Summary) error {
 }
 
 func (p *printer) servers(servers []Server) {
-	p.out.WriteString("YOUR SERVERS: what their tools take in each request while every schema is sent\n")
+	p.out.WriteString("YOUR SERVERS: what their tools add to every request while all schemas are sent\n")
 	all := Server{Label: "all"}
 	for _, s := range servers {
 		all.Tools, all.Tokens = all.Tools+s.Tools, all.Tokens+s.Tokens
@@ -39,31 +40,42 @@ func (p *printer) servers(servers []Server) {
 		longest = max(longest, width(s.Label))
 	}
 	for _, s := range servers {
-		fmt.Fprintf(&p.out, "  %s  %6s tools  %9s tokens\n", left(s.Label, longest), count(int64(s.Tools)), count(int64(s.Tokens)))
+		label := "  " + left(s.Label, longest) + "  "
+		if s.Failure != "" {
+			writeItem(&p.out, label, width(label), "not counted: "+s.Failure)
+			continue
+		}
+		fmt.Fprintf(&p.out, "%s%6s tools  %9s tokens\n", label, count(int64(s.Tools)), count(int64(s.Tokens)))
 	}
 	p.out.WriteByte('\n')
 }
 
 // settings is a line for each arm.
 func (p *printer) settings() {
-	p.out.WriteString("SETTINGS: schema tokens of a first request, effective tokens of a whole session, round trips\n")
+	p.out.WriteString("SETTINGS: what each (see Arms below) would save and cost, with the agent's own tools besides your servers'\n")
 	longest := 0
 	for _, arm := range p.summary.Assumptions {
 		longest = max(longest, width(arm.Name))
 	}
-	fmt.Fprintf(&p.out, "  %s  %9s %7s  %9s %7s  %14s  %8s\n", strings.Repeat(" ", longest), "schemas", "saved", "session", "saved", "extra requests", "never")
-	fmt.Fprintf(&p.out, "  %s  %9s %7s  %9s %7s  %14s  %8s\n", strings.Repeat(" ", longest), "", "", "", "", "a cold call", "reached")
+	line := func(name, schemas, saved, session, net, extra, lost string) {
+		writeLine(&p.out, fmt.Sprintf("  %s  %s %s  %s %s  %s  %s", left(name, longest),
+			right(schemas, 9), right(saved, 7), right(session, 9), right(net, 7), right(extra, 15), right(lost, 7)))
+	}
+	line("", "tools in", "", "whole", "", "more requests", "needed,")
+	line("", "a request", "saved", "session", "saved", "at a first use", "missed")
 	for _, arm := range p.summary.Assumptions {
 		session, net := p.figures.get(metrics.MeasureEffectiveTokens, arm.Name), p.figures.get(metrics.MeasureNetSaved, arm.Name)
 		netPercent := noFigure
 		if session != nil && net != nil && session.Value+net.Value > 0 {
 			netPercent = number(100*net.Value/(session.Value+net.Value), 1) + "%"
 		}
-		fmt.Fprintf(&p.out, "  %s  %9s %7s  %9s %7s  %14s  %8s\n", left(arm.Name, longest),
+		line(arm.Name,
 			p.value("surface_tokens", arm.Name, 1, 0, ""), p.value("saved_pct", arm.Name, 1, 1, "%"),
 			p.value(metrics.MeasureEffectiveTokens, arm.Name, 1, 0, ""), netPercent,
 			p.value(metrics.MeasureExtraRequests, arm.Name, 1, 2, ""), p.value(metrics.MeasureLostRate, arm.Name, 100, 1, "%"))
 	}
+	p.line("Columns", "tokens of the tools in a session's first request; effective tokens (the cached ones weigh less) of all its requests; "+
+		"model requests that the first use of a hidden tool costs besides its call; needed tools that are never found")
 	p.out.WriteByte('\n')
 }
 

@@ -24,21 +24,26 @@ func TestPrintServers(t *testing.T) {
 			{Measure: metrics.MeasureLostRate, Arm: "bare", Value: 0.0125},
 		},
 	}
-	servers := []Server{{"notes", 2, 1_200}, {"é", 10, 30}}
+	servers := []Server{{"notes", 2, 1_200, ""}, {"é", 10, 30, ""}, {"gone", 0, 0, "it ended (exit status 1), before it answered initialize, and this goes on for longer than a line"}}
 	var got strings.Builder
 	if err := PrintServers(&got, servers, s); err != nil {
 		t.Fatal(err)
 	}
-	const want = `YOUR SERVERS: what their tools take in each request while every schema is sent
+	const want = `YOUR SERVERS: what their tools add to every request while all schemas are sent
   notes       2 tools      1,200 tokens
   é          10 tools         30 tokens
+  gone   not counted: it ended (exit status 1), before it answered initialize, and this goes on for
+         longer than a line
   all        12 tools      1,230 tokens
 
-SETTINGS: schema tokens of a first request, effective tokens of a whole session, round trips
-           schemas   saved    session   saved  extra requests     never
-                                                  a cold call   reached
-  eager     12,000       -          -       -               -         -
-  bare       6,000   50.0%      2,100   30.0%            1.26      1.2%
+SETTINGS: what each (see Arms below) would save and cost, with the agent's own tools besides your servers'
+          tools in              whole            more requests  needed,
+         a request   saved    session   saved   at a first use   missed
+  eager     12,000       -          -       -                -        -
+  bare       6,000   50.0%      2,100   30.0%             1.26     1.2%
+Columns: tokens of the tools in a session's first request; effective tokens (the cached ones weigh
+  less) of all its requests; model requests that the first use of a hidden tool costs besides its
+  call; needed tools that are never found
 
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {

@@ -48,6 +48,28 @@ func (f *harvestFlags) check() error {
 	return nil
 }
 
+// allServers is the distribution whose sessions have every server that was asked: an
+// agent is connected to all that its configuration names. allServersMax is how many
+// it has room for.
+const (
+	allServers    = "forty"
+	allServersMax = 40
+)
+
+// noteAllServers says so where nobody named a distribution.
+func (h *harvested) noteAllServers() string {
+	n := 0
+	for _, a := range h.answers {
+		if len(a.Tools) > 0 {
+			n++
+		}
+	}
+	if n > allServersMax {
+		return fmt.Sprintf("each session has %d of the %d servers; --distribution draws others", allServersMax, n)
+	}
+	return "each session has all the servers that answered; --distribution draws fewer"
+}
+
 // harvestedFolder is the folder, within a run's, of the corpus that was asked for
 // the run.
 const harvestedFolder = "corpus"
@@ -83,7 +105,7 @@ func (h *harvested) write(out string) (*corpus.Corpus, error) {
 
 // run asks the servers. What went wrong with each is noted.
 func (f *harvestFlags) run(ctx context.Context, env cli.Env, notes *cli.Notes) (*harvested, error) {
-	config, err := harvest.ReadConfig(f.mcp)
+	config, err := harvest.ReadConfig(f.mcp, os.LookupEnv)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -127,6 +149,11 @@ func (p *plan) keepHarvested(env cli.Env, f runFlags, result *reports.Result) er
 	servers, err := serversOf(p.corpus)
 	if err != nil {
 		return err
+	}
+	for _, a := range p.harvested.answers {
+		if a.Failure != "" {
+			servers = append(servers, reports.Server{Label: a.Server.Label, Failure: a.Failure})
+		}
 	}
 	return cli.Output(reports.PrintServers(env.Stdout, servers, result.Summary))
 }

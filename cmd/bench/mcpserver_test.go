@@ -5,13 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // mcpServer is a server for the test scripts, which call it mcp-server: it lists
 // the tools that stand, one a line, in the file that is its first argument. With
-// no such file it complains of the token in its environment and ends.
+// no such file it complains of the token in its environment and ends. Told to hang
+// it writes its process ID to a file, and then nothing makes it answer or end.
 func mcpServer() {
+	if os.Args[1] == "hang" {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		_ = os.WriteFile(os.Args[2], []byte(strconv.Itoa(os.Getpid())), 0o666)
+		time.Sleep(10 * time.Minute)
+	}
 	tools, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "no tools for the token %s\n", os.Getenv("TOKEN"))

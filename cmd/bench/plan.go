@@ -241,6 +241,10 @@ func (p *plan) drawn(f runFlags) error {
 	if options.EventShare, err = sessions.ParseEventShare("--events", f.events); err != nil {
 		return cli.Usage(err)
 	}
+	if f.distribution == "" && p.harvested != nil {
+		p.notes = append(p.notes, p.harvested.noteAllServers())
+		options.Mix = []sessions.Share{{Distribution: allServers, Weight: 1}}
+	}
 	if f.distribution != "" {
 		if options.Mix, err = sessions.ParseMix("--distribution", f.distribution); err != nil {
 			return cli.Usage(err)
@@ -250,7 +254,7 @@ func (p *plan) drawn(f runFlags) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if f.corpus != "" || f.harvest.mcp != "" || f.distribution != "" { // of the default draw they are known
+	if f.corpus != "" || f.distribution != "" { // of the other draws they are known
 		p.notes = append(p.notes, drawer.Notes()...)
 	}
 	played, err := p.rowsToDraw(f.shard, rows)

@@ -76,7 +76,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
 	f.harvest.add(flags)
-	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20)")
+	flags.StringVar(&f.distribution, "distribution", "", "draw from `NAME`, or from several as NAME=WEIGHT,... (default few=40,ten=40,forty=20; with --mcp all servers)")
 	flags.StringVar(&f.distributions, "distributions", "", "add the distributions of a YAML `FILE`")
 	flags.StringVar(&f.events, "events", defaultEvents, "draw `SHARE` events a turn on average, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed `N` of every draw")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 	"unicode/utf8"
 
@@ -81,8 +82,12 @@ func (c *conversation) run(ctx context.Context, protocol string) error {
 	case fault != nil:
 		return fmt.Errorf("%w, before it answered %s", fault, step)
 	}
-	return fmt.Errorf("%s fails: %s", step, clean(err.Error()))
+	return fmt.Errorf("%s fails: %s", step, clean(sender.ReplaceAllString(err.Error(), "")))
 }
+
+// sender matches what the client puts ahead of an error, which names the step once
+// more.
+var sender = regexp.MustCompile(`^((calling|sending) "[^"]*": )+`)
 
 // silently wraps an error that a caller may ask for and nobody reads.
 type silently struct{ error }
@@ -107,6 +112,9 @@ func definite(format string, args ...any) error { return &definiteError{fmt.Spri
 // talk shakes hands and lists. It returns the step that failed, and leaves
 // nothing behind.
 func (c *conversation) talk(ctx context.Context, w wire, protocol string) (step string, err error) {
+	// A server that does not read blocks whoever writes to it, the client's own
+	// goroutines too: only its end frees them.
+	defer context.AfterFunc(ctx, w.end)()
 	defer w.end()
 	t := &tap{Transport: w}
 	client := mcp.NewClient(
@@ -117,7 +125,10 @@ func (c *conversation) talk(ctx context.Context, w wire, protocol string) (step 
 	if err != nil {
 		return stepHandshake, err
 	}
-	defer session.Close()
+	defer func() {
+		w.end()
+		_ = session.Close()
+	}()
 	if hello := session.InitializeResult(); hello != nil {
 		clean := c.server.secrets().clean
 		c.answer.Protocol = clean(hello.ProtocolVersion)
@@ -175,12 +186,26 @@ func (c *conversation) add(tools []json.RawMessage) error {
 	if len(c.answer.Tools)+len(c.answer.LeftOut)+len(tools) > toolsMax {
 		return definite("it lists more than %d tools", toolsMax)
 	}
+	secrets := c.server.secrets()
 	for _, tool := range tools {
+		if secrets.keyIn(string(tool)) {
+			c.answer.LeftOut = append(c.answer.LeftOut, fmt.Sprintf("tool %s repeats a secret of the entry", secrets.clean(nameOf(tool))))
+			continue
+		}
 		if err := corpus.CheckListed(c.server.Label, tool); err != nil {
-			c.answer.LeftOut = append(c.answer.LeftOut, c.server.secrets().clean(firstLine(err.Error())))
+			c.answer.LeftOut = append(c.answer.LeftOut, secrets.clean(firstLine(err.Error())))
 			continue
 		}
 		c.answer.Tools = append(c.answer.Tools, tool)
 	}
 	return nil
+}
+
+// nameOf returns a tool's name, quoted, for a note.
+func nameOf(tool json.RawMessage) string {
+	var named struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(tool, &named) // else the name is empty
+	return fmt.Sprintf("%.60q", named.Name)
 }

@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -49,14 +50,20 @@ func (e *endpoint) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
 	e.open = open
+	e.mu.Unlock()
 	return &call{open, e}, nil
 }
 
-// sameHost refuses a redirect that would carry the headers elsewhere.
+// sameHost refuses a redirect that would carry the headers elsewhere, or make
+// another request of this one.
 func (e *endpoint) sameHost(r *http.Request, via []*http.Request) error {
-	if len(via) > redirectsMax || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
-		return e.breakOff(definite("it redirects to another address"))
+	switch first := via[0]; {
+	case len(via) > redirectsMax:
+		return e.breakOff(definite("it redirects without end"))
+	case r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme || r.Method != first.Method:
+		return e.breakOff(definite("it redirects to another address; give that one in its entry"))
 	}
 	return nil
 }
@@ -79,11 +86,29 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if code := response.StatusCode; code == http.StatusUnauthorized || code == http.StatusForbidden {
-		_ = e.breakOff(definite("it refuses access (%d %s)", code, http.StatusText(code)))
+	if err := faultOf(r.Method, response.StatusCode); err != nil {
+		_ = e.breakOff(err)
 	}
 	response.Body = &bounded{ReadCloser: response.Body, endpoint: e}
 	return response, nil
+}
+
+// faultOf says what is wrong with a server that answers a message with an HTTP
+// status; nil where the status says nothing that the answer does not say better.
+func faultOf(method string, status int) error {
+	if method != http.MethodPost {
+		return nil
+	}
+	words := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return definite("it refuses access (%s); see the headers of its entry", words)
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return definite("nothing at its address speaks streamable HTTP (%s); a server that speaks sse alone cannot be asked", words)
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		return definite("it answers with the HTTP status %s", words)
+	}
+	return nil
 }
 
 // bounded is the body of an answer. Bytes count against the bounds of the server.
@@ -153,8 +178,11 @@ func (e *endpoint) agree(response *jsonrpc.Response) {
 
 // end closes what is open.
 func (e *endpoint) end() {
-	if e.open != nil {
-		_ = e.open.Close()
+	e.mu.Lock()
+	open := e.open
+	e.mu.Unlock()
+	if open != nil {
+		_ = open.Close()
 	}
 	e.requests.CloseIdleConnections()
 }

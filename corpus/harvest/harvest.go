@@ -10,9 +10,10 @@
 // counts depend on them. A server that fails, floods, or never answers costs no
 // more than its time limit and some memory, is reported with its reason, and does
 // not keep the others from the corpus. Every process that was started has ended
-// when Run returns. No value of an entry's environment or headers, and no part of
-// an address behind its host, reaches an error, a note or a file. Two harvests of
-// the same servers differ in their time alone.
+// when Run returns, and all of its process group with it. No value of an entry's
+// environment or headers, and no part of an address behind its host, reaches an
+// error, a note or a file. Two harvests of the same servers differ in their time
+// alone.
 package harvest
 
 import (
@@ -53,7 +54,8 @@ type Answer struct {
 	Pages                   int
 	// Tools are as listed, byte for byte, in the order listed.
 	Tools []json.RawMessage
-	// LeftOut says, a sentence each, which tools no corpus can hold.
+	// LeftOut says, a sentence each, which tools are left out and why: no corpus
+	// can hold them, or they repeat a secret of the entry.
 	LeftOut []string
 	// Failure says why there are no tools; empty if the server answered.
 	Failure string
@@ -97,6 +99,9 @@ func Run(ctx context.Context, servers []Server, o Options) ([]Answer, error) {
 // ask asks one server. One that does not know the handshake that most servers
 // speak is asked again with the newer one.
 func ask(ctx context.Context, s Server, timeout time.Duration) Answer {
+	if s.Fault != "" {
+		return Answer{Server: s, Failure: s.Fault}
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var a Answer
@@ -129,7 +134,7 @@ func (a Answer) Note() string {
 	case len(a.Tools) == 0:
 		return fmt.Sprintf("server %s: it answers, and has no tools", a.Server.Label)
 	case len(a.LeftOut) > 0:
-		return fmt.Sprintf("server %s: tools left out because no corpus can hold them: %d, the first: %s", a.Server.Label, len(a.LeftOut), a.LeftOut[0])
+		return fmt.Sprintf("server %s: tools left out: %d, the first: %s", a.Server.Label, len(a.LeftOut), a.LeftOut[0])
 	}
 	return ""
 }

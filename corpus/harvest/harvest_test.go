@@ -1,6 +1,8 @@
 package harvest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,6 +60,9 @@ func TestServersThatAnswer(t *testing.T) {
 		{"empty", nil, 1, nil},
 		{"none", nil, 0, nil},
 		{"modern", []string{oddTool}, 1, nil},
+		{"asks", []string{oddTool}, 1, nil},
+		{"nocap", []string{oddTool}, 1, nil},
+		{"tells", []string{oddTool}, 1, []string{`tool "tell" repeats a secret of the entry`}},
 		{"odd", []string{oddTool}, 1, []string{
 			"odd:1:1: tool without a name", "odd:1:1: a tool is number, want object", `odd:1:30: tool "list": inputSchema is array, want object`,
 		}},
@@ -105,6 +110,9 @@ func TestServersThatFail(t *testing.T) {
 		{"cut", patience, "it ended (exit status 0), before it answered tools/list", ""},
 		{"exit", patience, "it ended (exit status 3), before it answered initialize", "no config for [redacted] and [redacted]"},
 		{"refuse", patience, "it answers initialize with the error -32000: give me [redacted]", ""},
+		{"trail", patience, "it ended (exit status 3), before it answered initialize", "lost"},
+		{"deaf", time.Second, "no answer to initialize within 1s", ""},
+		{"future", patience, `initialize fails: unsupported protocol version: "[redacted]"`, ""},
 		{"fault", patience, "it answers tools/list with the error -32603: out of luck", ""},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
@@ -141,7 +149,7 @@ func TestNoCommand(t *testing.T) {
 // server ends by itself, hangs, or leaves a child behind.
 func TestNothingIsLeft(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	servers := []Server{kindOf(t, "plain"), kindOf(t, "hang-list"), kindOf(t, "orphan"), kindOf(t, "stubborn"), kindOf(t, "cut")}
+	servers := []Server{kindOf(t, "plain"), kindOf(t, "hang-list"), kindOf(t, "orphan"), kindOf(t, "stubborn"), kindOf(t, "cut"), kindOf(t, "deaf")}
 	if _, err := Run(context.Background(), servers, Options{Timeout: time.Second, Parallel: len(servers)}); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +186,7 @@ func TestMinimalEnvironment(t *testing.T) {
 // at once, and a second harvest differs in its time alone.
 func TestRunTogether(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	servers := []Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages")}
+	servers := []Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages"), kindOf(t, "tells"), kindOf(t, "refuse"), kindOf(t, "trail")}
 	var folders []map[string]string
 	for i, parallel := range []int{0, 5} {
 		calls := 0
@@ -257,6 +265,20 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptAtTheStart: a server whose time is over before it starts does not
+// start.
+func TestInterruptAtTheStart(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for range 20 {
+		if a := ask(context.Background(), kindOf(t, "hang"), time.Nanosecond); a.Failure != "no answer to initialize within 1ns" {
+			t.Errorf("failure %q", a.Failure)
+		}
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes left: %v", left)
+	}
+}
+
 // remote serves a kind over streamable HTTP. It demands the header that the entry
 // sets and, behind the handshake, the version agreed on.
 func remote(t *testing.T, kind string, stream bool) *httptest.Server {
@@ -313,7 +335,7 @@ func TestRemoteServers(t *testing.T) {
 		{"events", "pages", true, envSecret, ""},
 		{"huge", "huge", false, envSecret, "it sends a message of more than 16 MiB"},
 		{"endless", "endless", false, envSecret, "it lists more than 100 pages of tools"},
-		{"refused", "plain", false, "sk-wrong-0123456789", "it refuses access (401 Unauthorized)"},
+		{"refused", "plain", false, "sk-wrong-0123456789", "it refuses access (401 Unauthorized); see the headers of its entry"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := remote(t, c.kind, c.stream)
@@ -334,32 +356,102 @@ func TestRemoteServers(t *testing.T) {
 	}
 }
 
-// TestRemoteFaults: addresses where nobody answers, and those that lead elsewhere
-// with the headers.
+// TestRemoteFaults: addresses where nobody answers or something else does, and
+// those that lead elsewhere with the headers.
 func TestRemoteFaults(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	missing := httptest.NewServer(http.NotFoundHandler())
-	defer missing.Close()
-	elsewhere := httptest.NewServer(http.RedirectHandler(missing.URL, http.StatusTemporaryRedirect))
-	defer elsewhere.Close()
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client is gone
-		<-r.Context().Done()
-	}))
-	defer silent.Close()
-	gone.Close()
-	for _, c := range []struct {
-		url, failure string
-		timeout      time.Duration
-	}{
-		{gone.URL, "connection refused", patience},
-		{missing.URL, "Not Found", patience},
-		{elsewhere.URL, "it redirects to another address", patience},
-		{silent.URL, "no answer to initialize within 100ms", 100 * time.Millisecond},
-	} {
-		a := askOne(t, Server{Label: "x", URL: c.url + "/path-secret?key=query-secret"}, c.timeout)
-		if !strings.Contains(a.Failure, c.failure) || strings.Contains(a.Failure, "secret") {
-			t.Errorf("failure %q, want %q", a.Failure, c.failure)
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	says := func(kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, body)
 		}
+	}
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		failure string
+		timeout time.Duration
+	}{
+		{"404", http.NotFound, "nothing at its address speaks streamable HTTP (404 Not Found); a server that speaks sse alone cannot be asked", patience},
+		{"405", status(405), "nothing at its address speaks streamable HTTP (405 Method Not Allowed); a server that speaks sse alone cannot be asked", patience},
+		{"403", status(403), "it refuses access (403 Forbidden); see the headers of its entry", patience},
+		{"429", status(429), "it answers with the HTTP status 429 Too Many Requests", patience},
+		{"500", status(500), "it answers with the HTTP status 500 Internal Server Error", patience},
+		{"202", status(202), `initialize fails: unsupported content type ""`, patience},
+		{"a page", says("text/html", "<html>"), `initialize fails: unsupported content type "text/html"`, patience},
+		{"no JSON", says("application/json", "{query-secret"), "initialize fails: failed to decode response: ", patience},
+		{"no event", says("text/event-stream", ": nothing\n\n"), "initialize fails: request terminated without response", patience},
+		{"elsewhere", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://localhost.invalid/", http.StatusTemporaryRedirect)
+		}, "it redirects to another address; give that one in its entry", patience},
+		{"other method", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/b", http.StatusFound) },
+			"it redirects to another address; give that one in its entry", patience},
+		{"circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/b", http.StatusTemporaryRedirect) }, "it redirects without end", patience},
+		{"bomb", bomb, "it sends a message of more than 16 MiB", patience},
+		{"broken chunks", raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nxx"),
+			"initialize fails: failed to read body: invalid byte in chunk length", patience},
+		{"no HTTP", raw("query-secret query-secret\r\n\r\n"), `it cannot be reached: net/http: HTTP/1.x transport connection broken: malformed HTTP status code "[redacted]"`, patience},
+		{"silent", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client is gone
+			<-r.Context().Done()
+		}, "no answer to initialize within 100ms", 100 * time.Millisecond},
+		{"endless events", func(w http.ResponseWriter, r *http.Request) {
+			says("text/event-stream", ": wait\n\n")(w, r)
+			w.(http.Flusher).Flush()
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}, "no answer to initialize within 100ms", 100 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := httptest.NewServer(c.handler)
+			defer server.Close()
+			a := askOne(t, Server{Label: "x", URL: server.URL + "/path-secret?key=query-secret"}, c.timeout)
+			if !strings.HasPrefix(a.Failure, c.failure) || strings.Contains(a.Failure, "secret") {
+				t.Errorf("failure %q, want %q", a.Failure, c.failure)
+			}
+		})
+	}
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	if a := askOne(t, Server{Label: "x", URL: gone.URL}, patience); !strings.HasPrefix(a.Failure, "it cannot be reached: ") || !strings.Contains(a.Failure, "connection refused") {
+		t.Errorf("failure %q", a.Failure)
+	}
+	a := askOne(t, Server{Label: "x", URL: gone.URL, Headers: []Variable{{"A", "secret\nB: c"}}}, patience)
+	if a.Failure != `it cannot be reached: net/http: invalid header field value for "A"` {
+		t.Errorf("failure %q", a.Failure)
+	}
+}
+
+// bomb answers with some kilobytes that become gigabytes.
+func bomb(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = io.Copy(io.Discard, r.Body)
+	z := gzip.NewWriter(w)
+	spaces := bytes.Repeat([]byte{' '}, 1<<20)
+	for r.Context().Err() == nil {
+		_, _ = z.Write(spaces)
+	}
+}
+
+// raw answers with a text that need not be HTTP.
+func raw(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_, _ = io.WriteString(c, text)
+			_ = c.Close()
+		}
+	}
+}
+
+// TestFaultOfAnEntry: what cannot be asked is not asked, and the others are.
+func TestFaultOfAnEntry(t *testing.T) {
+	servers := []Server{{Label: "a", Command: "no-such-command-anywhere", Fault: "its entry says sse"}, kindOf(t, "plain")}
+	answers, err := Run(context.Background(), servers, Options{Timeout: patience})
+	if err != nil || answers[0].Failure != "its entry says sse" || answers[1].Failure != "" {
+		t.Errorf("%v, error %v", answers, err)
 	}
 }

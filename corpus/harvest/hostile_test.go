@@ -54,6 +54,9 @@ var pagesOf = map[string][][]string{
 	"odd":      {{`{"description":"nameless"}`, `7`, oddTool, `{"name":"list","inputSchema":[]}`}},
 	"orphan":   {{oddTool}},
 	"stubborn": {{oddTool}},
+	"asks":     {{oddTool}},
+	"nocap":    {{oddTool}},
+	"tells":    {{oddTool, `{"name":"tell","description":"Uses ` + envSecret + `."}`}},
 	"environ":  nil, // its tools are the names of its variables
 	"modern":   {{oddTool}},
 }
@@ -75,6 +78,19 @@ func serve(kind string) {
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("flood ", 10))
 		}
+	case "asks":
+		say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
+		say(`{"jsonrpc":"2.0","id":"a","method":"sampling/createMessage","params":{}}`)
+		say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		say(`{"jsonrpc":"2.0","id":77,"result":{}}`)
+	case "deaf":
+		for i := range 20_000 {
+			say(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)
+		}
+		stubborn()
+	case "trail":
+		fmt.Fprintf(os.Stderr, "%s%s\nlost\n", envSecret, strings.Repeat("x", stderrBytes-len("\nlost\n")-4))
+		os.Exit(3)
 	case "babble":
 		for {
 			say("%s", strings.Repeat("noise ", 10_000))
@@ -124,6 +140,10 @@ func shakeHands(kind, method string, answer func(string), fault func(int, string
 			fault(-32000, "give me "+envSecret)
 		case "modern":
 			fault(-32022, "initialize is not spoken here")
+		case "nocap":
+			answer(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"hostile","version":"1"}}`)
+		case "future":
+			answer(`{"protocolVersion":"` + envSecret + `",` + hello + `}`)
 		default:
 			answer(`{"protocolVersion":"2025-06-18",` + hello + `}`)
 		}

@@ -43,10 +43,13 @@ type process struct {
 	stdout *bufio.Reader
 	read   int // bytes of standard output so far
 
-	mu      sync.Mutex
-	broken  error // what ended the reading
-	writing sync.Mutex
-	ending  sync.Once
+	mu       sync.Mutex
+	broken   error // what ended the reading, unless that was end
+	finished bool  // end was called
+
+	starting sync.Mutex // held while the process starts, so that end finds it or prevents it
+	writing  sync.Mutex
+	ending   sync.Once
 }
 
 // inherited are the variables of the caller that every server gets, those of the
@@ -84,6 +87,11 @@ func (p *process) Connect(context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	p.stdout = bufio.NewReaderSize(stdout, 64<<10)
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	if p.isFinished() {
+		return nil, context.Canceled
+	}
 	if err := p.cmd.Start(); err != nil {
 		var atPath *fs.PathError
 		var atName *exec.Error
@@ -191,10 +199,16 @@ func (p *process) Close() error {
 // the group is told to end, the group is killed. A second caller waits for the
 // first.
 func (p *process) end() {
+	p.mu.Lock()
+	p.finished = true
+	p.mu.Unlock()
+	p.starting.Lock()
+	started := p.cmd.Process != nil
+	p.starting.Unlock()
+	if !started {
+		return
+	}
 	p.ending.Do(func() {
-		if p.cmd.Process == nil {
-			return
-		}
 		_ = p.stdin.Close()
 		ended := make(chan struct{})
 		go func() {
@@ -218,20 +232,23 @@ func (p *process) end() {
 func (p *process) breakOff(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.broken == nil {
+	if p.broken == nil && !p.finished {
 		p.broken = err
 	}
+}
+
+func (p *process) isFinished() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.finished
 }
 
 // fault says how the process ended if that ended the conversation.
 func (p *process) fault() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case errors.Is(p.broken, io.EOF) && p.cmd.ProcessState != nil:
+	if errors.Is(p.broken, io.EOF) && p.cmd.ProcessState != nil {
 		return fmt.Errorf("it ended (%s)", p.cmd.ProcessState)
-	case errors.Is(p.broken, fs.ErrClosed):
-		return nil // closed by us
 	}
 	return p.broken
 }
@@ -242,23 +259,30 @@ func (p *process) stderr() []string { return p.errors.lines() }
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	cut  bool // the first line is not whole
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p[max(len(p)-stderrBytes, 0):]...)
-	if over := len(t.text) - stderrBytes; over > 0 {
+	if over := len(t.text) - stderrBytes; over > 0 || len(p) > stderrBytes {
+		t.cut = true
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
 }
 
-// lines returns the last lines that are not blank.
+// lines returns the last lines that are not blank. One that is not whole is none of
+// them: a secret that was cut is not found.
 func (t *tail) lines() (lines []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for line := range strings.Lines(string(t.text)) {
+	text := string(t.text)
+	if t.cut {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" {
 			lines = append(lines, line)
 		}

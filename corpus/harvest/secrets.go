@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"cmp"
+	"encoding/base64"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,9 +10,12 @@ import (
 	"unicode"
 )
 
-// secretMin is the length from which a value counts as a secret: shorter ones
-// protect nothing, and to strike them out would spoil plain text.
+// secretMin is the length from which a value is struck out: shorter ones protect
+// nothing, and to strike them out would spoil plain text.
 const secretMin = 4
+
+// keyMin is the length from which a value can be a key.
+const keyMin = 8
 
 // lineMax bounds, in code points, one line that a server wrote.
 const lineMax = 200
@@ -19,77 +23,161 @@ const lineMax = 200
 // struckOut stands in place of a secret.
 const struckOut = "[redacted]"
 
-// secrets are texts that must not be shown, the longest first.
-type secrets []string
+// secret is a text that must not be shown.
+type secret struct {
+	text string
+	// key marks what can be nothing but a secret. Of the others some are plain
+	// words (LOG=info), which a tool may use.
+	key bool
+}
 
-// secretFlag matches the arguments whose value, or the argument after them, is a
-// secret.
-var secretFlag = regexp.MustCompile(`(?i)pass|secret|token|key|auth|bearer|credential|header|cookie`)
+// secrets of an entry, the longest first.
+type secrets []secret
+
+// secretName matches the names of variables, headers and arguments whose value is
+// a secret.
+var secretName = regexp.MustCompile(`(?i)pass|secret|token|key|auth|bearer|credential|header|cookie|^-H$`)
+
+// variableName matches what sets a variable in an argument, as in docker run -e
+// NAME=VALUE.
+var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+
+// looksLikeKey tells what is likely to be a key by its form.
+func looksLikeKey(text string) bool {
+	return len(text) >= keyMin && strings.ContainsAny(text, "0123456789") &&
+		strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsSpace)
+}
+
+// add adds a value and its words. certain says that its name is that of a secret.
+func (l *secrets) add(value string, certain bool) {
+	for _, part := range append(strings.FieldsFunc(value, unicode.IsSpace), value) {
+		if len(part) >= secretMin {
+			*l = append(*l, secret{part, looksLikeKey(part) || certain && len(part) >= keyMin})
+		}
+	}
+}
 
 // secrets returns the texts of the entry that must not be shown.
 func (s Server) secrets() secrets {
-	var list secrets
-	add := func(text string) {
-		for _, part := range append(strings.FieldsFunc(text, unicode.IsSpace), text) {
-			if len(part) >= secretMin {
-				list = append(list, part)
-			}
-		}
-	}
+	list := s.argumentSecrets()
 	for _, v := range append(slices.Clone(s.Env), s.Headers...) {
-		add(v.Value)
+		list.add(v.Value, secretName.MatchString(v.Name))
+		list.addAddress(v.Value)
 	}
-	for i, arg := range s.Args {
-		name, value, assigned := strings.Cut(arg, "=")
-		switch {
-		case assigned && secretFlag.MatchString(name):
-			add(value)
-		case i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.Contains(s.Args[i-1], "=") && secretFlag.MatchString(s.Args[i-1]):
-			add(arg)
-		}
-		list = append(list, inAddress(arg)...)
-	}
-	list = append(list, inAddress(s.URL)...)
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return slices.Compact(list)
+	list.addAddress(s.URL)
+	list.sort()
+	return list
 }
 
-// inAddress returns what an address has besides scheme and host: paths hold keys
-// as often as queries do.
-func inAddress(text string) (list secrets) {
+// argumentSecrets returns those that stand in the arguments, or may.
+func (s Server) argumentSecrets() (list secrets) {
+	for _, value := range s.Taken {
+		list.add(value, true)
+	}
+	runs := s.packageArgument()
+	for i, arg := range s.Args {
+		name, value, assigned := cutAny(arg, "=:")
+		switch {
+		case s.behindSecretFlag(i):
+			list.add(arg, true)
+			list.add(value, true)
+		case assigned && secretName.MatchString(name):
+			list.add(value, true)
+		case assigned && variableName.MatchString(name):
+			list.add(value, false)
+		case i != runs && bareKey.MatchString(arg) && looksLikeKey(arg):
+			list.add(arg, true)
+		}
+		list.addAddress(arg)
+	}
+	list.sort()
+	return list
+}
+
+// behindSecretFlag reports whether an argument is the value of an option such as
+// --token.
+func (s Server) behindSecretFlag(i int) bool {
+	return i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.Contains(s.Args[i-1], "=") && secretName.MatchString(s.Args[i-1])
+}
+
+// bareKey matches an argument that can be a key: no path, package or option.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{15,}$`)
+
+func cutAny(text, marks string) (before, after string, found bool) {
+	i := strings.IndexAny(text, marks)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// addAddress adds what an address has besides scheme and host: paths hold keys as
+// often as queries do.
+func (l *secrets) addAddress(text string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" {
-		return nil
+		return
 	}
-	parts := []string{u.RequestURI(), u.EscapedPath(), u.Path, u.RawQuery, u.Fragment}
+	for _, part := range []string{u.RequestURI(), u.EscapedPath(), u.Path, u.RawQuery, u.Fragment} {
+		l.add(part, false)
+	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		parts = append(parts, u.User.String(), u.User.Username(), password)
+		l.add(u.User.String(), true)
+		l.add(u.User.Username(), false)
+		l.add(password, true)
+		l.add(base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)), true)
 	}
-	for _, values := range u.Query() {
-		parts = append(parts, values...)
-	}
-	parts = append(parts, strings.Split(u.Path, "/")...)
-	parts = append(parts, strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == '=' })...)
-	for _, p := range parts {
-		if len(p) >= secretMin {
-			list = append(list, p)
+	for name, values := range u.Query() {
+		for _, value := range values {
+			l.add(value, secretName.MatchString(name))
 		}
 	}
-	return list
+	for _, part := range append(strings.Split(u.Path, "/"), strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == '=' })...) {
+		l.add(part, false)
+	}
+}
+
+// sort puts the longest first, and of equal texts the key.
+func (l *secrets) sort() {
+	slices.SortFunc(*l, func(a, b secret) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), compareKey(a, b))
+	})
+	*l = slices.CompactFunc(*l, func(a, b secret) bool { return a.text == b.text })
+}
+
+func compareKey(a, b secret) int {
+	switch {
+	case a.key == b.key:
+		return 0
+	case a.key:
+		return -1
+	}
+	return 1
+}
+
+// keyIn reports whether a text holds what can be nothing but a secret.
+func (l secrets) keyIn(text string) bool {
+	return slices.ContainsFunc(l, func(s secret) bool { return s.key && strings.Contains(text, s.text) })
 }
 
 // redact strikes the secrets out of a text.
 func (l secrets) redact(text string) string {
-	for _, secret := range l {
-		text = strings.ReplaceAll(text, secret, struckOut)
+	for _, s := range l {
+		text = strings.ReplaceAll(text, s.text, struckOut)
 	}
 	return text
 }
 
-// clean makes a line without secrets of what a server wrote. It strikes out twice:
-// before the line is cut, and once more without what coloured it.
-func (l secrets) clean(text string) string { return l.redact(plain(l.redact(text))) }
+// clean makes a line without secrets of what a server wrote: once as it is, and
+// once without what coloured it. It is cut last, since half a secret is not found.
+func (l secrets) clean(text string) string {
+	text = l.redact(plain(l.redact(text)))
+	if runes := []rune(text); len(runes) > lineMax {
+		text = string(runes[:lineMax]) + "…"
+	}
+	return text
+}
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
@@ -97,14 +185,10 @@ func firstLine(text string) string {
 }
 
 // plain makes a line of what a server wrote: no control characters, no line
-// breaks, bounded.
+// breaks.
 func plain(text string) string {
 	text = escapeSequence.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), "")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if runes := []rune(text); len(runes) > lineMax {
-		text = string(runes[:lineMax]) + "…"
-	}
-	return text
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // escapeSequence matches what colours text on a terminal.
