@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/tokens"
@@ -251,31 +249,3 @@ func sameSurface(a, b []*registry.Definition) bool {
 // sameText reports whether two definitions read the same: one that an assembly
 // makes, as the bridge's own, has another pointer each time.
 func sameText(a, b *registry.Definition) bool { return a == b || a.JSON == b.JSON }
-
-// surfaceSHA256 is the hex digest of the tools array's bytes, and their number.
-func surfaceSHA256(definitions []*registry.Definition) (digest string, bytes int) {
-	h := sha256.New()
-	buffer := make([]byte, 0, 1<<15)
-	write := func(s string) {
-		bytes += len(s)
-		for len(s) > 0 {
-			if len(buffer) == cap(buffer) {
-				h.Write(buffer)
-				buffer = buffer[:0]
-			}
-			n := copy(buffer[len(buffer):cap(buffer)], s)
-			buffer = buffer[:len(buffer)+n]
-			s = s[n:]
-		}
-	}
-	write("[")
-	for i, d := range definitions {
-		if i > 0 {
-			write(",")
-		}
-		write(d.JSON)
-	}
-	write("]")
-	h.Write(buffer)
-	return hex.EncodeToString(h.Sum(nil)), bytes
-}
