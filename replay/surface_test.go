@@ -313,3 +313,12 @@ func TestRetainedByHand(t *testing.T) {
 		within("july-bare, description edited", kept.DescriptionEdited, []float64{1})
 	}
 }
+
+// The places where listings are cut are exact, whatever stands around them.
+func TestListingSeamsAreExact(t *testing.T) {
+	for seam, at := range map[string]int{sourceSeam: sourceSeamAt, listingSeam: listingSeamAt, namesSeam: namesSeamAt} {
+		if !tokens.SeamExact(seam, at) {
+			t.Errorf("%q may not be cut at %d", seam, at)
+		}
+	}
+}

@@ -109,7 +109,8 @@ func (b *Bridge) block(g *group) *block {
 		return known
 	}
 	heading := g.heading()
-	full, names := []byte(heading), []byte(heading+"\n")
+	full, names := make([]byte, 0, 100*len(g.tools)), make([]byte, 0, 32*len(g.tools))
+	full, names = append(full, heading...), append(append(names, heading...), '\n')
 	for i, t := range g.tools {
 		full = append(append(full, '\n'), b.line(t)...)
 		if i > 0 {
