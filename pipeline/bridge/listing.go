@@ -221,7 +221,10 @@ func grouped(deferred []*registry.Definition, labels []string) []group {
 	}
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.label, b.label) })
 	byName := func(a, b *registry.Definition) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description))
+		if a.Name != b.Name { // descriptions are long, and seldom decide
+			return cmp.Compare(a.Name, b.Name)
+		}
+		return cmp.Compare(a.Description, b.Description)
 	}
 	for i := range groups {
 		if !slices.IsSortedFunc(groups[i].tools, byName) {
