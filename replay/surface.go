@@ -60,7 +60,7 @@ const (
 	entriesMax = 1 << 18
 	partsMax   = 1 << 13
 	lateMax    = 16
-	arraysMax  = 4
+	arraysMax  = 32
 )
 
 func newSurfaceCounter(c *tokens.Counter, memo *tokens.Memo) *surfaceCounter {
