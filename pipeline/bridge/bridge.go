@@ -141,6 +141,15 @@ func NewMemo() *Memo {
 	return &Memo{terms: make(map[*registry.Definition]analysed), variants: make(map[Variant]*variantMemo)}
 }
 
+// Forget drops what sets of tools led to. What is known of single tools stays, so
+// the next assembly groups, lists and indexes anew.
+func (m *Memo) Forget() {
+	for _, kept := range m.variants {
+		kept.splits = nil
+		clear(kept.blocks)
+	}
+}
+
 func (m *Memo) variant(v Variant) *variantMemo {
 	if v == "" {
 		v = July
