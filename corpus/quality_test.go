@@ -40,10 +40,10 @@ func TestEmbeddedCounts(t *testing.T) {
 	if n := len(c.Toolsets.Names()); n != 57 {
 		t.Errorf("%d toolsets, want 57", n)
 	}
-	if len(servers) < 12 || served < 200 || len(c.SourceNames()) != len(servers) {
-		t.Errorf("%d tools of %d servers (%d sources), want 200 of 12", served, len(servers), len(c.SourceNames()))
+	if len(servers) < 40 || served < 650 || len(c.SourceNames()) != len(servers) {
+		t.Errorf("%d tools of %d servers (%d sources), want 650 of 40", served, len(servers), len(c.SourceNames()))
 	}
-	if len(c.Intents) < 250 || len(c.Notes) > 0 || c.Name == "" || c.Version == "" || c.Licence == "" {
+	if len(c.Intents) < 1500 || len(c.Notes) > 0 || c.Name == "" || c.Version == "" || c.Licence == "" {
 		t.Errorf("%d intents, notes %q, %q version %q licence %q", len(c.Intents), c.Notes, c.Name, c.Version, c.Licence)
 	}
 	if again := embeddedCorpus(t); again != c {
@@ -92,29 +92,98 @@ func TestEmbeddedTools(t *testing.T) {
 }
 
 // TestEmbeddedIntents holds every intent to the definition of its class, and
-// every class to having some.
+// all of them to being spread over classes and languages.
 func TestEmbeddedIntents(t *testing.T) {
 	c := embeddedCorpus(t)
-	classes, languages := make(map[Class]int), make(map[string]int)
-	utterances := make(map[string]string)
 	for _, in := range c.Intents {
-		classes[in.Class]++
-		languages[in.Language]++
 		for _, fault := range intentFaults(c, in) {
 			t.Errorf("%s (%s) %q: %s", in.ID, in.Class, in.Utterance, fault)
 		}
+	}
+	for _, fault := range spreadFaults(c.Intents) {
+		t.Error(fault)
+	}
+}
+
+// spreadFaults says where intents, taken together, are too few of their kind or
+// say the same.
+func spreadFaults(intents []*Intent) (faults []string) {
+	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	classes, languages := make(map[Class]int), make(map[string]int)
+	utterances := make(map[string]string)
+	dependent := 0
+	for _, in := range intents {
+		classes[in.Class]++
+		if in.Language != "en" {
+			languages[in.Language]++
+		}
+		needs := func(g Gold) bool { return len(g.DependsOn) > 0 }
+		if in.Class == MultiTool && slices.ContainsFunc(in.Gold, needs) {
+			dependent++
+		}
 		if first, again := utterances[in.Utterance]; again {
-			t.Errorf("%s and %s say the same", first, in.ID)
+			add("%s and %s say the same", first, in.ID)
 		}
 		utterances[in.Utterance] = in.ID
 	}
 	for _, class := range Classes() {
-		if class != Derived && classes[class] < 10 {
-			t.Errorf("class %s has %d intents", class, classes[class])
+		if class != Derived && classes[class] < 100 {
+			add("class %s has %d intents, want 100", class, classes[class])
 		}
 	}
+	if 3*dependent < classes[MultiTool] {
+		add("%d of %d intents of several tools have a call that needs another's result, want a third", dependent, classes[MultiTool])
+	}
 	if len(languages) < 5 {
-		t.Errorf("languages %v", languages)
+		add("%d languages besides English, want 5", len(languages))
+	}
+	for _, language := range []string{"ja", "zh"} {
+		if languages[language] < 10 {
+			add("%d intents in %s, want 10", languages[language], language)
+		}
+	}
+	return faults
+}
+
+// TestSpreadRulesCanFail takes from the embedded intents what each rule asks
+// for, and nothing else.
+func TestSpreadRulesCanFail(t *testing.T) {
+	all := embeddedCorpus(t).Intents
+	changed := func(change func(in *Intent)) []*Intent {
+		intents := make([]*Intent, len(all))
+		for i, in := range all {
+			copied := *in
+			change(&copied)
+			intents[i] = &copied
+		}
+		return intents
+	}
+	for _, row := range []struct {
+		intents []*Intent
+		want    string
+	}{
+		{slices.DeleteFunc(slices.Clone(all), func(in *Intent) bool { return in.Class == Absent }), "class absent has 0 intents, want 100"},
+		{append(slices.Clone(all), all[0]), all[0].ID + " and " + all[0].ID + " say the same"},
+		{changed(func(in *Intent) {
+			in.Gold = slices.Clone(in.Gold)
+			for i := range in.Gold {
+				in.Gold[i].DependsOn = nil
+			}
+		}), "0 of "},
+		{changed(func(in *Intent) {
+			if !slices.Contains([]string{"en", "ja", "zh"}, in.Language) {
+				in.Language = "de"
+			}
+		}), "3 languages besides English, want 5"},
+		{changed(func(in *Intent) {
+			if in.Language == "ja" {
+				in.Language = "de"
+			}
+		}), "0 intents in ja, want 10"},
+	} {
+		if faults := spreadFaults(row.intents); len(faults) != 1 || !strings.HasPrefix(faults[0], row.want) {
+			t.Errorf("faults %q, want %q", faults, row.want)
+		}
 	}
 }
 
@@ -139,6 +208,8 @@ func TestIntentRulesCanFail(t *testing.T) {
 		{Intent{Class: NonEnglish, Language: "en", Utterance: "x", Gold: []Gold{vent}}, "language en"},
 		{Intent{Class: Obvious, Language: "de", Utterance: "x", Gold: []Gold{vent}}, "language de"},
 		{Intent{Class: MultiTool, Language: "en", Utterance: "x", Gold: []Gold{vent}}, "1 golds"},
+		{Intent{Class: MultiTool, Language: "en", Utterance: "x", Gold: slices.Repeat([]Gold{vent}, 6)}, "6 golds"},
+		{Intent{Class: Absent, Language: "en", Utterance: "x", Gold: []Gold{vent}}, "1 golds"},
 		{Intent{Class: Obvious, Language: "en", Utterance: "x", Gold: with(argument("vent_id", `"v"`))}, "lacks the required argument percent"},
 		{Intent{Class: Obvious, Language: "en", Utterance: "x", Gold: with(argument("vent_id", `5`), argument("percent", "5"))}, "5 is no string"},
 		{Intent{Class: Obvious, Language: "en", Utterance: "x", Gold: with(argument("vent_id", `"v"`), argument("percent", "500"))}, "above 100"},
@@ -160,8 +231,8 @@ func intentFaults(c *Corpus, in *Intent) (faults []string) {
 	if (in.Class == NonEnglish) != (in.Language != "en") {
 		add("language %s", in.Language)
 	}
-	if in.Class == MultiTool && (len(in.Gold) < 2 || len(in.Gold) > 5) {
-		add("%d golds", len(in.Gold))
+	if n := len(in.Gold); in.Class == MultiTool && (n < 2 || n > 5) || (in.Class == Absent) != (n == 0) {
+		add("%d golds", n)
 	}
 	for _, g := range in.Gold {
 		tool, ok := c.Tool(g.Tool)

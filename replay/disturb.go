@@ -11,8 +11,10 @@ import (
 const editMark = "Updated: "
 
 // disturb judges stability against the surface that each arm began with: first
-// the same tools registered in other orders, then one change at a time to the last of these registries. Which tool and
-// which server change is drawn from the session's stream, the same for all arms.
+// the same tools registered in other orders, with nothing kept of what the first
+// surface was made from, then one change at a time to the last of these
+// registries. Which tool and which server change is drawn from the session's
+// stream, the same for all arms.
 // An error means that a change could not be made: a surface that was not compared
 // must not pass for one that held.
 func (p *Player) disturb(st *stage, whole [][]*registry.Definition, rows []metrics.SessionArm) error {
@@ -20,6 +22,9 @@ func (p *Player) disturb(st *stage, whole [][]*registry.Definition, rows []metri
 		rows[i].ByteIdentical = true
 	}
 	st.restart()
+	for _, memo := range p.rig.memos {
+		memo.Forget()
+	}
 	for range max(p.options.Repeats-1, 1) {
 		if err := p.fill(st, true); err != nil {
 			return err

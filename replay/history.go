@@ -30,24 +30,36 @@ const messagesHead = `[{"`
 
 func newHistory(memo *tokens.Memo, systemPrompt string) *history {
 	h := &history{memo: memo, before: memo.Measure(messagesHead)}
-	h.add(`role":"system","content`, `":`, rawjson.String(systemPrompt))
+	h.addText(`role":"system","content`, systemPrompt)
 	return h
 }
 
 // measure is that of the messages array so far.
 func (h *history) measure() int { return h.before + h.lastEnd }
 
-// add appends one message: {" + head + middle + value + }. The cut behind head
-// must be exact; what follows is memoised apart, since the same result comes
-// back under many call ids, and search results share the matches between them,
-// so they are cut at each.
-func (h *history) add(head, middle string, value []byte) {
+// contentHead comes between the head of a message and its content, which the
+// buffer holds behind it.
+const contentHead = `":`
+
+// addText appends a message whose content is a text.
+func (h *history) addText(head, text string) {
+	h.buffer = rawjson.AppendString(append(h.buffer[:0], contentHead...), text)
+	h.add(head)
+}
+
+// add appends one message: {" + head + buffer + }, and returns what follows the
+// head. The cut behind head must be exact; what follows is memoised apart, since
+// the same result comes back under many call ids, and search results share the
+// matches between them, so they are cut at each.
+func (h *history) add(head string) string {
 	h.before += h.lastMid
-	h.buffer = append(append(append(h.buffer[:0], middle...), value...), '}')
-	body, end := cutEnd(string(h.buffer))
+	h.buffer = append(h.buffer, '}')
+	text := string(h.buffer)
+	body, end := cutEnd(text)
 	h.lastHead, h.lastTail = h.memo.Measure(head)+h.memo.MeasureCut(body, matchSeam, matchSeamAt), end
 	h.lastMid = h.lastHead + h.memo.Measure(end+between)
 	h.lastEnd = h.lastHead + h.memo.Measure(end+arrayTail)
+	return text
 }
 
 // prefix is the measure of what these messages will have in common with the same
@@ -65,13 +77,13 @@ const (
 )
 
 func (h *history) user(utterance string) {
-	h.add(`role":"user","content`, `":`, rawjson.String(utterance))
+	h.addText(`role":"user","content`, utterance)
 }
 
 // toolCalls appends the assistant's message and returns the compact JSON of its
 // tool_calls, which is what the model put out.
 func (h *history) toolCalls(calls []modelCall) string {
-	text := []byte{'['}
+	text := append(append(h.buffer[:0], contentHead...), '[')
 	for i := range calls {
 		h.callIDs++
 		calls[i].id = "call_" + strconv.Itoa(h.callIDs)
@@ -84,11 +96,11 @@ func (h *history) toolCalls(calls []modelCall) string {
 		text = rawjson.AppendString(text, string(calls[i].arguments))
 		text = append(text, "}}"...)
 	}
-	text = append(text, ']')
-	h.add(`role":"assistant","content":null,"tool_calls`, `":`, text)
-	return string(text)
+	h.buffer = append(text, ']')
+	whole := h.add(`role":"assistant","content":null,"tool_calls`)
+	return whole[len(contentHead) : len(whole)-len("}")]
 }
 
 func (h *history) result(callID, text string) {
-	h.add(`role":"tool","tool_call_id":"`+callID+`","content`, `":`, rawjson.String(text))
+	h.addText(`role":"tool","tool_call_id":"`+callID+`","content`, text)
 }

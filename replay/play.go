@@ -104,7 +104,7 @@ func (p *play) show(shown *assembly.Assembled) (metrics.Surface, error) {
 		}
 		bareTokens = counter.tokens(append(visible[:len(visible):len(visible)], tools...))
 	}
-	digest, bytes := surfaceSHA256(shown.Definitions)
+	digest, bytes := p.player.rig.digests.sum(shown.Definitions)
 	surface := metrics.Surface{
 		SHA256: digest, Activated: shown.Activated, Tier: shown.Tier, Form: string(shown.Listing.Form), BudgetTokens: shown.BudgetTokens,
 		VisibleTools: len(visible), DeferredTools: len(shown.Deferred), Bytes: bytes, Tokenizer: p.arm.Tokenizer,

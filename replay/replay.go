@@ -85,6 +85,8 @@ type rig struct {
 	memos  map[rankKey]*bridge.Memo
 	ranks  map[string]search.Retriever
 	lines  search.Retriever // ranks the lines of listings
+
+	digests digester // of tools arrays
 }
 
 // rankKey is what the work that a bridge remembers depends on.

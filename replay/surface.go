@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/tokens"
@@ -18,6 +16,9 @@ const (
 	between   = `,` + entryOpen
 	arrayTail = `]`
 
+	sourceSeam   = ` tools (`
+	sourceSeamAt = len(` tools`)
+
 	listingSeam   = `\n- `
 	listingSeamAt = len(`\n`)
 	namesSeam     = `, `
@@ -30,6 +31,7 @@ type surfaceCounter struct {
 	counter *tokens.Counter
 	memo    *tokens.Memo
 	entries map[*registry.Definition]entryMeasure
+	parts   map[string]int // of listings, by their text
 	// late are the last versions of tool_search, which outnumber all other
 	// definitions and are long: to keep them all would keep every listing.
 	late [lateMax]lateEntry
@@ -56,12 +58,13 @@ type lateEntry struct {
 const (
 	// entriesMax bounds the kept measures; a full map is emptied.
 	entriesMax = 1 << 18
+	partsMax   = 1 << 13
 	lateMax    = 16
-	arraysMax  = 4
+	arraysMax  = 32
 )
 
 func newSurfaceCounter(c *tokens.Counter, memo *tokens.Memo) *surfaceCounter {
-	return &surfaceCounter{counter: c, memo: memo, entries: make(map[*registry.Definition]entryMeasure)}
+	return &surfaceCounter{counter: c, memo: memo, entries: make(map[*registry.Definition]entryMeasure), parts: make(map[string]int)}
 }
 
 // entryTail is what follows an entry in the array.
@@ -129,9 +132,30 @@ func cutEnd(text string) (head, end string) {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// cutMeasure measures a text that may hold a listing: new at every assembly,
-// its lines and names seldom.
+// cutMeasure measures a text that may hold a listing: new at every assembly, the
+// parts of its sources seldom, its lines and names hardly ever.
 func (c *surfaceCounter) cutMeasure(text string) int {
+	sum := 0
+	for {
+		i := strings.Index(text, sourceSeam)
+		if i < 0 {
+			return sum + c.lineMeasure(text)
+		}
+		part := text[:i+sourceSeamAt]
+		measure, known := c.parts[part]
+		if !known {
+			measure = c.lineMeasure(part)
+			if len(c.parts) >= partsMax {
+				clear(c.parts)
+			}
+			c.parts[strings.Clone(part)] = measure
+		}
+		sum, text = sum+measure, text[i+sourceSeamAt:]
+	}
+}
+
+// lineMeasure measures a part of a listing by its lines or names.
+func (c *surfaceCounter) lineMeasure(text string) int {
 	if strings.Contains(text, listingSeam) {
 		return c.memo.MeasureCut(text, listingSeam, listingSeamAt)
 	}
@@ -251,31 +275,3 @@ func sameSurface(a, b []*registry.Definition) bool {
 // sameText reports whether two definitions read the same: one that an assembly
 // makes, as the bridge's own, has another pointer each time.
 func sameText(a, b *registry.Definition) bool { return a == b || a.JSON == b.JSON }
-
-// surfaceSHA256 is the hex digest of the tools array's bytes, and their number.
-func surfaceSHA256(definitions []*registry.Definition) (digest string, bytes int) {
-	h := sha256.New()
-	buffer := make([]byte, 0, 1<<15)
-	write := func(s string) {
-		bytes += len(s)
-		for len(s) > 0 {
-			if len(buffer) == cap(buffer) {
-				h.Write(buffer)
-				buffer = buffer[:0]
-			}
-			n := copy(buffer[len(buffer):cap(buffer)], s)
-			buffer = buffer[:len(buffer)+n]
-			s = s[n:]
-		}
-	}
-	write("[")
-	for i, d := range definitions {
-		if i > 0 {
-			write(",")
-		}
-		write(d.JSON)
-	}
-	write("]")
-	h.Write(buffer)
-	return hex.EncodeToString(h.Sum(nil)), bytes
-}

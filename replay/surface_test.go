@@ -61,6 +61,7 @@ func formSessions(t testing.TB, count int64) (p *Player, stages []*stage) {
 func TestSurfaceMeasureIsThatOfTheWholeText(t *testing.T) {
 	_, stages := formSessions(t, 5)
 	forms := make(map[string]int)
+	var digests digester
 	for _, name := range tokens.Names() {
 		counter := counterOf(t, name)
 		measured := newSurfaceCounter(counter, tokens.NewMemo(counter))
@@ -80,8 +81,10 @@ func TestSurfaceMeasureIsThatOfTheWholeText(t *testing.T) {
 					t.Fatalf("%s: eager tokens %d, want %d", name, got, want)
 				}
 				sum := sha256.Sum256([]byte(whole))
-				if digest, bytes := surfaceSHA256(shown.Definitions); digest != hex.EncodeToString(sum[:]) || bytes != len(whole) {
-					t.Fatalf("sha256 %s of %d bytes, want %x of %d", digest, bytes, sum, len(whole))
+				for range 2 {
+					if digest, bytes := digests.sum(shown.Definitions); digest != hex.EncodeToString(sum[:]) || bytes != len(whole) {
+						t.Fatalf("sha256 %s of %d bytes, want %x of %d", digest, bytes, sum, len(whole))
+					}
 				}
 			}
 		}
@@ -102,21 +105,33 @@ func TestMeasureOfNoTools(t *testing.T) {
 		}
 	}
 	empty := sha256.Sum256([]byte("[]"))
-	if digest, bytes := surfaceSHA256(nil); digest != hex.EncodeToString(empty[:]) || bytes != 2 {
+	if digest, bytes := new(digester).sum(nil); digest != hex.EncodeToString(empty[:]) || bytes != 2 {
 		t.Errorf("no tools have sha256 %s and %d bytes, want %x and 2", digest, bytes, empty)
 	}
 }
 
-// An entry larger than the digest's buffer is hashed whole.
-func TestSHA256OfLargeTools(t *testing.T) {
-	var large []*registry.Definition
-	for _, size := range []int{10, 1 << 15, 100_000, 3} {
-		large = append(large, define(t, "large", strings.Repeat("x", size)))
+// A digest that goes on from an earlier array's is that of the whole array,
+// entries larger than the buffer included.
+func TestDigestsGoOnFromEarlierOnes(t *testing.T) {
+	var all []*registry.Definition
+	for i, size := range []int{10, 1 << 12, 9000, 3} {
+		for j := range markEvery {
+			all = append(all, define(t, fmt.Sprintf("tool_%d_%d", i, j), strings.Repeat("x", size+j)))
+		}
 	}
-	sum := sha256.Sum256([]byte(wholeArray(large)))
-	if digest, _ := surfaceSHA256(large); digest != hex.EncodeToString(sum[:]) {
-		t.Errorf("sha256 %s, want %x", digest, sum)
-	}
+	var d digester
+	rapid.Check(t, func(rt *rapid.T) {
+		array := slices.Clone(all[:rapid.IntRange(0, len(all)).Draw(rt, "tools")])
+		if n := len(array); n > 0 && rapid.Bool().Draw(rt, "without one") {
+			i := rapid.IntRange(0, n-1).Draw(rt, "which")
+			array = slices.Delete(array, i, i+1)
+		}
+		whole := wholeArray(array)
+		sum := sha256.Sum256([]byte(whole))
+		if digest, bytes := d.sum(array); digest != hex.EncodeToString(sum[:]) || bytes != len(whole) {
+			rt.Fatalf("sha256 %s of %d bytes, want %x of %d", digest, bytes, sum, len(whole))
+		}
+	})
 }
 
 func define(t testing.TB, name, description string) *registry.Definition {
@@ -296,5 +311,14 @@ func TestRetainedByHand(t *testing.T) {
 		within("july-bare, server connected", kept.ServerConnected, bareConnected)
 		// Without a listing, no deferred description stands on the surface.
 		within("july-bare, description edited", kept.DescriptionEdited, []float64{1})
+	}
+}
+
+// The places where listings are cut are exact, whatever stands around them.
+func TestListingSeamsAreExact(t *testing.T) {
+	for seam, at := range map[string]int{sourceSeam: sourceSeamAt, listingSeam: listingSeamAt, namesSeam: namesSeamAt} {
+		if !tokens.SeamExact(seam, at) {
+			t.Errorf("%q may not be cut at %d", seam, at)
+		}
 	}
 }

@@ -126,8 +126,6 @@ func (a *Assembler) Assemble(r Request) *Assembled {
 	assembled := a.usable(r)
 	assembled.Surface = nil
 	a.bridgeOver(assembled, r)
-	// Whoever appends to a shared slice gets a copy.
-	assembled.Definitions = slices.Clip(assembled.Definitions)
 	a.memo.put(key, assembled, now)
 	a.last = assembled
 	return assembled

@@ -34,7 +34,7 @@ func surfacesOf(t testing.TB, tools []*corpus.Tool, configs []bridge.Config) []s
 func TestRegistrationOrderNeverShows(t *testing.T) {
 	tools := embedded(t).Tools
 	var configs []bridge.Config
-	for _, tokens := range []int{60_000, 2000, 400, 200} {
+	for _, tokens := range []int{60_000, 2000, 1000, 200} {
 		c := bridge.DefaultConfig()
 		c.ThresholdPct, c.ListingMaxTokens = 100, tokens
 		configs = append(configs, c)

@@ -97,16 +97,13 @@ func (b *Bridge) PostsAnswers() bool { return b.rules.postsAnswers }
 // memoMax bounds each map of a Memo; a full map is emptied.
 const memoMax = 1 << 18
 
-// Memo keeps what depends on one tool's content alone: its listing line, its
-// term statistics, what its schema says of arguments. Definitions are immutable,
-// so a pointer stands for content. It serves one retriever, bridges of any
-// variant, and one goroutine at a time.
+// Memo keeps what depends on content alone: of one tool its listing line, its
+// term statistics, what its schema says of arguments; of one source its part of
+// a listing; of the last few sets of tools, classified alike, what was derived
+// from them. Definitions are immutable, so a pointer stands for content. It
+// serves one retriever, bridges of any variant, and one goroutine at a time.
 type Memo struct {
-	terms map[*registry.Definition]analysed
-	last  struct {
-		terms []*search.Terms
-		index search.Index
-	}
+	terms    map[*registry.Definition]analysed
 	variants map[Variant]*variantMemo
 }
 
@@ -118,7 +115,8 @@ type analysed struct {
 
 // variantMemo is what differs between variants.
 type variantMemo struct {
-	lines   map[*registry.Definition]listingLine
+	lines   map[*registry.Definition]string
+	blocks  map[blockKey]*block
 	schemas map[*registry.Definition]*argumentSchema
 	// found is what a search result says of a tool.
 	found map[foundKey]json.RawMessage
@@ -127,6 +125,9 @@ type variantMemo struct {
 	bare  map[int]*registry.Definition
 	tools []searchTool
 	own   ownTools
+	// splits are the last ones, newest first, and spare has room for the next.
+	splits []*Split
+	spare  *Split
 }
 
 // foundKey is what the words of a search result on a tool depend on.
@@ -140,6 +141,15 @@ func NewMemo() *Memo {
 	return &Memo{terms: make(map[*registry.Definition]analysed), variants: make(map[Variant]*variantMemo)}
 }
 
+// Forget drops what sets of tools led to. What is known of single tools stays, so
+// the next assembly groups, lists and indexes anew.
+func (m *Memo) Forget() {
+	for _, kept := range m.variants {
+		kept.splits = nil
+		clear(kept.blocks)
+	}
+}
+
 func (m *Memo) variant(v Variant) *variantMemo {
 	if v == "" {
 		v = July
@@ -147,7 +157,8 @@ func (m *Memo) variant(v Variant) *variantMemo {
 	kept := m.variants[v]
 	if kept == nil {
 		kept = &variantMemo{
-			lines:   make(map[*registry.Definition]listingLine),
+			lines:   make(map[*registry.Definition]string),
+			blocks:  make(map[blockKey]*block),
 			schemas: make(map[*registry.Definition]*argumentSchema),
 			found:   make(map[foundKey]json.RawMessage),
 			bare:    make(map[int]*registry.Definition),
@@ -157,10 +168,10 @@ func (m *Memo) variant(v Variant) *variantMemo {
 	return kept
 }
 
-func (b *Bridge) line(t *registry.Definition) listingLine {
+func (b *Bridge) line(t *registry.Definition) string {
 	line, ok := b.kept.lines[t]
 	if !ok {
-		line = newListingLine(t, b.rules.shortDescription)
+		line = listingLine(t, b.rules.shortDescription)
 		if len(b.kept.lines) >= memoMax {
 			clear(b.kept.lines)
 		}
@@ -210,43 +221,6 @@ func (b *Bridge) Classify(definitions []*registry.Definition) (visible, deferrab
 	return s.Visible, s.Deferrable
 }
 
-// Split is a session's definitions, classified: what assemblies under several
-// settings share. It holds for as long as its definitions do.
-type Split struct {
-	Visible    []*registry.Definition
-	Deferrable []*registry.Definition
-	// all are both, in the order given.
-	all []*registry.Definition
-	// labels are the source labels of Deferrable.
-	labels []string
-	tokens int // estimated, of Deferrable
-	// groups, byName, index and sources are of Deferrable, once something needed
-	// them.
-	groups  []group
-	byName  map[string]*registry.Definition
-	index   search.Index
-	sources json.RawMessage
-}
-
-// Split classifies definitions, which must not change afterwards; see Classify.
-func (b *Bridge) Split(definitions []*registry.Definition) *Split {
-	s := &Split{
-		all: withoutBridgeTools(definitions), labels: make([]string, 0, len(definitions)),
-		Deferrable: make([]*registry.Definition, 0, len(definitions)), Visible: make([]*registry.Definition, 0, len(definitions)),
-	}
-	for _, d := range s.all {
-		if toolset, ok := b.deferrable(d.Name); ok {
-			s.Deferrable = append(s.Deferrable, d)
-			s.labels = append(s.labels, label(toolset))
-		} else {
-			s.Visible = append(s.Visible, d)
-		}
-	}
-	s.Visible, s.Deferrable = slices.Clip(s.Visible), slices.Clip(s.Deferrable)
-	s.tokens = Estimate(s.Deferrable)
-	return s
-}
-
 // Surface is the tools array of one model request, and what was decided on the
 // way to it.
 type Surface struct {
@@ -272,39 +246,6 @@ type Surface struct {
 // contextLength is the model's context in tokens; 0 or less means unknown.
 func (b *Bridge) Assemble(definitions []*registry.Definition, c Config, contextLength int) (*Surface, error) {
 	return b.AssembleSplit(b.Split(definitions), c, contextLength)
-}
-
-// AssembleSplit is Assemble for definitions that are classified already.
-func (b *Bridge) AssembleSplit(split *Split, c Config, contextLength int) (*Surface, error) {
-	s := &Surface{
-		split:            split,
-		Listing:          Listing{Form: FormNone},
-		DeferrableCount:  len(split.Deferrable),
-		DeferrableTokens: split.tokens,
-		BudgetTokens:     c.Budget(contextLength),
-	}
-	if c.Enabled == Off || len(split.Deferrable) == 0 {
-		s.Definitions = split.all
-		if c.Enabled == Off {
-			s.BudgetTokens = c.share(max(contextLength, 0))
-		}
-		return s, nil
-	}
-	s.Activated = true
-	s.Deferred = split.Deferrable
-	if c.Listing != Off {
-		if split.groups == nil {
-			split.groups = grouped(split.Deferrable, split.labels)
-		}
-		s.Listing = b.list(split.groups, s.BudgetTokens)
-	}
-	s.Tier = s.Listing.Form.tier()
-	tools, err := b.Tools(len(split.Deferrable), s.Listing)
-	if err != nil {
-		return nil, err
-	}
-	s.Definitions = slices.Concat(split.Visible, tools)
-	return s, nil
 }
 
 // Names reports whether the surface shows a tool's name: it is visible, or the
@@ -338,12 +279,4 @@ func (b *Bridge) source(name string) (kind, toolset string) {
 	default:
 		return "plugin", toolset
 	}
-}
-
-func withoutBridgeTools(definitions []*registry.Definition) []*registry.Definition {
-	own := func(d *registry.Definition) bool { return IsBridgeTool(d.Name) }
-	if !slices.ContainsFunc(definitions, own) {
-		return slices.Clip(definitions)
-	}
-	return slices.DeleteFunc(slices.Clone(definitions), own)
 }

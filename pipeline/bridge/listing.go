@@ -83,16 +83,50 @@ func (g *group) summary() string {
 	return g.label + " (" + strconv.Itoa(len(g.tools)) + " tools, names omitted: find them with `tool_search`)"
 }
 
-func (g *group) names() string {
-	b := make([]byte, 0, 32*len(g.tools))
-	b = append(append(b, g.heading()...), '\n')
-	for i, t := range g.tools {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(b, t.Name...)
+// block is a group's part of a listing in both forms that name its tools, with
+// their code points.
+type block struct {
+	tools                 []*registry.Definition // that it is of
+	full, names           string
+	fullRunes, namesRunes int
+}
+
+// blocksMax bounds the kept blocks; a full map is emptied.
+const blocksMax = 1 << 12
+
+// blockKey finds a block again, unless other tools of its source begin alike.
+type blockKey struct {
+	label string
+	first *registry.Definition
+	tools int
+}
+
+// block writes a group's part of a listing, or finds it if the group is the one
+// that the memo knows.
+func (b *Bridge) block(g *group) *block {
+	key := blockKey{g.label, g.tools[0], len(g.tools)}
+	if known := b.kept.blocks[key]; known != nil && slices.Equal(known.tools, g.tools) {
+		return known
 	}
-	return string(b)
+	heading := g.heading()
+	full, names := make([]byte, 0, 100*len(g.tools)), make([]byte, 0, 32*len(g.tools))
+	full, names = append(full, heading...), append(append(names, heading...), '\n')
+	for i, t := range g.tools {
+		full = append(append(full, '\n'), b.line(t)...)
+		if i > 0 {
+			names = append(names, ", "...)
+		}
+		names = append(names, t.Name...)
+	}
+	made := &block{
+		tools: slices.Clone(g.tools), full: string(full), names: string(names),
+		fullRunes: utf8.RuneCount(full), namesRunes: utf8.RuneCount(names),
+	}
+	if len(b.kept.blocks) >= blocksMax {
+		clear(b.kept.blocks)
+	}
+	b.kept.blocks[key] = made
+	return made
 }
 
 // List writes the listing of deferred tools that fits a budget of estimated
@@ -108,32 +142,37 @@ func (b *Bridge) list(groups []group, budget int) Listing {
 	if len(groups) == 0 {
 		return Listing{Form: FormNone}
 	}
-	if text, ok := b.full(groups, budget); ok {
-		return Listing{Form: FormFull, Text: text}
-	}
-	blocks := make([]string, len(groups))
-	sizes := make([]int, len(groups))
-	total := utf8.RuneCountInString(listingHeader)
+	parts, texts := make([]*block, len(groups)), make([]string, 1+len(groups))
+	texts[0] = listingHeader
+	full := utf8.RuneCountInString(listingHeader)
+	total := full
 	for i := range groups {
-		blocks[i] = groups[i].names()
-		sizes[i] = utf8.RuneCountInString(blocks[i])
-		total += 1 + sizes[i]
+		parts[i] = b.block(&groups[i])
+		texts[1+i] = parts[i].full
+		full += 1 + parts[i].fullRunes
+		total += 1 + parts[i].namesRunes
+	}
+	if fits(full, budget) {
+		return Listing{Form: FormFull, Text: strings.Join(texts, "\n")}
+	}
+	for i := range parts {
+		texts[1+i] = parts[i].names
 	}
 	if fits(total, budget) {
-		return Listing{Form: FormNames, Text: joinBlocks(blocks)}
+		return Listing{Form: FormNames, Text: strings.Join(texts, "\n")}
 	}
 	order := make([]int, len(groups))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(groups[a].label, groups[b].label))
+		return cmp.Or(cmp.Compare(parts[b].namesRunes, parts[a].namesRunes), cmp.Compare(groups[a].label, groups[b].label))
 	})
 	collapsed := make(map[string]bool)
 	for n, i := range order {
-		blocks[i] = groups[i].summary()
+		texts[1+i] = groups[i].summary()
 		collapsed[groups[i].label] = true
-		total += utf8.RuneCountInString(blocks[i]) - sizes[i]
+		total += utf8.RuneCountInString(texts[1+i]) - parts[i].namesRunes
 		if !fits(total, budget) {
 			continue
 		}
@@ -141,43 +180,9 @@ func (b *Bridge) list(groups []group, budget int) Listing {
 		if n == len(order)-1 {
 			form = FormGroups
 		}
-		return Listing{Form: form, Text: joinBlocks(blocks), collapsed: collapsed}
+		return Listing{Form: form, Text: strings.Join(texts, "\n"), collapsed: collapsed}
 	}
 	return Listing{Form: FormNone}
-}
-
-// full writes the full form, unless it outgrows the budget.
-func (b *Bridge) full(groups []group, budget int) (string, bool) {
-	runes, size := utf8.RuneCountInString(listingHeader), len(listingHeader)
-	for i := range groups {
-		h := groups[i].heading()
-		runes += 1 + utf8.RuneCountInString(h)
-		size += 1 + len(h)
-		for _, t := range groups[i].tools {
-			line := b.line(t)
-			runes += 1 + line.runes
-			size += 1 + len(line.text)
-		}
-	}
-	if !fits(runes, budget) {
-		return "", false
-	}
-	var text strings.Builder
-	text.Grow(size)
-	text.WriteString(listingHeader)
-	for i := range groups {
-		text.WriteByte('\n')
-		text.WriteString(groups[i].heading())
-		for _, t := range groups[i].tools {
-			text.WriteByte('\n')
-			text.WriteString(b.line(t).text)
-		}
-	}
-	return text.String(), true
-}
-
-func joinBlocks(blocks []string) string {
-	return listingHeader + "\n" + strings.Join(blocks, "\n")
 }
 
 func fits(runes, budget int) bool { return estimate(runes) <= budget }
@@ -216,7 +221,10 @@ func grouped(deferred []*registry.Definition, labels []string) []group {
 	}
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.label, b.label) })
 	byName := func(a, b *registry.Definition) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description))
+		if a.Name != b.Name { // descriptions are long, and seldom decide
+			return cmp.Compare(a.Name, b.Name)
+		}
+		return cmp.Compare(a.Description, b.Description)
 	}
 	for i := range groups {
 		if !slices.IsSortedFunc(groups[i].tools, byName) {
@@ -231,17 +239,12 @@ func grouped(deferred []*registry.Definition, labels []string) []group {
 func label(toolset string) string { return strings.TrimPrefix(toolset, mcpPrefix) }
 
 // listingLine is a tool's line in the full form.
-type listingLine struct {
-	text  string
-	runes int
-}
-
-func newListingLine(t *registry.Definition, shortDescription func(string) string) listingLine {
+func listingLine(t *registry.Definition, shortDescription func(string) string) string {
 	text := "- " + t.Name
 	if short := shortDescription(t.Description); short != "" {
 		text += ": " + short
 	}
-	return listingLine{text: text, runes: utf8.RuneCountInString(text)}
+	return text
 }
 
 // firstSentence is July's short description.

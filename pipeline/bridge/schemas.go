@@ -85,7 +85,7 @@ func septemberTexts() ownTexts {
 // keeps them: whatever is remembered by definition would otherwise grow by two
 // with every bridge.
 type ownTools struct {
-	describe, call *registry.Definition
+	search, describe, call *registry.Definition // search still without its description
 }
 
 func newOwnTools(texts ownTexts) (ownTools, error) {
@@ -94,7 +94,11 @@ func newOwnTools(texts ownTexts) (ownTools, error) {
 		return ownTools{}, err
 	}
 	call, err := registry.Define(CallTool, texts.call, texts.callParameters)
-	return ownTools{describe, call}, err
+	if err != nil {
+		return ownTools{}, err
+	}
+	search, err := registry.Define(SearchTool, "", texts.searchParameters)
+	return ownTools{search, describe, call}, err
 }
 
 // Tools returns the bridge's three definitions for a number of deferred tools
@@ -107,11 +111,7 @@ func (b *Bridge) Tools(deferred int, listing Listing) ([]*registry.Definition, e
 		}
 		b.kept.own = own
 	}
-	search, err := b.searchTool(deferred, listing.Text)
-	if err != nil {
-		return nil, fmt.Errorf("bridge tool %s: %w", SearchTool, err)
-	}
-	return []*registry.Definition{search, b.kept.own.describe, b.kept.own.call}, nil
+	return []*registry.Definition{b.searchTool(deferred, listing.Text), b.kept.own.describe, b.kept.own.call}, nil
 }
 
 // searchTool is tool_search for a number of deferred tools and a listing's text.
@@ -126,33 +126,30 @@ type searchTool struct {
 const searchToolsMax = 8
 
 // searchTool makes tool_search, or finds it if the text is that of a late one.
-func (b *Bridge) searchTool(deferred int, listing string) (*registry.Definition, error) {
+func (b *Bridge) searchTool(deferred int, listing string) *registry.Definition {
 	if d := b.kept.bare[deferred]; d != nil && listing == "" {
-		return d, nil
+		return d
 	}
 	for _, t := range b.kept.tools {
 		if t.deferred == deferred && t.listing == listing {
-			return t.definition, nil
+			return t.definition
 		}
 	}
 	description := fmt.Sprintf(b.rules.texts.search, deferred)
 	if listing != "" {
 		description += "\n\n" + listing + "\n" + listingGuidance
 	}
-	d, err := registry.Define(SearchTool, description, b.rules.texts.searchParameters)
-	if err != nil {
-		return nil, err
-	}
+	d := b.kept.own.search.WithDescription(description)
 	if listing == "" {
 		if len(b.kept.bare) >= memoMax {
 			clear(b.kept.bare)
 		}
 		b.kept.bare[deferred] = d
-		return d, nil
+		return d
 	}
 	b.kept.tools = slices.Insert(b.kept.tools, 0, searchTool{deferred, listing, d})
 	if len(b.kept.tools) > searchToolsMax {
 		b.kept.tools = b.kept.tools[:searchToolsMax]
 	}
-	return d, nil
+	return d
 }

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -60,21 +59,16 @@ func (s *Scope) Tools() []*registry.Definition { return s.tools }
 func (s *Scope) Has(name string) bool { return s.byName[name] != nil }
 
 // Index returns the search index over the tools in scope. Its work is kept
-// while the same tools are asked for in the same order.
+// with the split.
 func (s *Scope) Index() search.Index {
-	if s.split.index != nil {
-		return s.split.index
+	if s.split.index == nil {
+		terms := make([]*search.Terms, len(s.tools))
+		for i, t := range s.tools {
+			terms[i] = s.bridge.terms(t, s.split.labels[i])
+		}
+		s.split.index = s.bridge.retriever.Index(terms)
 	}
-	terms := make([]*search.Terms, len(s.tools))
-	for i, t := range s.tools {
-		terms[i] = s.bridge.terms(t, s.split.labels[i])
-	}
-	last := &s.bridge.memo.last
-	if last.index == nil || !slices.Equal(last.terms, terms) {
-		last.terms, last.index = terms, s.bridge.retriever.Index(terms)
-	}
-	s.split.index = last.index
-	return last.index
+	return s.split.index
 }
 
 // Match is one tool that a search found.

@@ -28,6 +28,21 @@ type argumentSchema struct {
 	// judge is made at the first check; nil if the schema makes none.
 	judge  *judge
 	judged bool
+	// last are the arguments judged last, and lastBroken what they broke: arms of
+	// one session make the same call.
+	last       string
+	lastBroken *violation
+}
+
+// violation is the judge's on coerced arguments.
+func (s *argumentSchema) violation(t *registry.Definition, arguments json.RawMessage) *violation {
+	if !s.judged {
+		s.judge, s.judged = newJudge(t.Parameters), true
+	}
+	if s.last == "" || s.last != string(arguments) {
+		s.last, s.lastBroken = string(arguments), s.judge.violation(arguments)
+	}
+	return s.lastBroken
 }
 
 // judge is a compiled schema that gives up on a check that takes too long.
@@ -75,10 +90,7 @@ func (b *Bridge) checkSchema(t *registry.Definition, arguments json.RawMessage) 
 		return nil
 	}
 	known := b.schemaOf(t)
-	if !known.judged {
-		known.judge, known.judged = newJudge(t.Parameters), true
-	}
-	v := known.judge.violation(known.types.Coerce(arguments))
+	v := known.violation(t, known.types.Coerce(arguments))
 	if v == nil {
 		return nil
 	}

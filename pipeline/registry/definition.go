@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -81,9 +82,14 @@ func (d *Definition) finish() error {
 			return fmt.Errorf("tool %q: %w", d.Name, err)
 		}
 	}
+	d.write()
+	return nil
+}
+
+// write writes the entry of the tools array.
+func (d *Definition) write() {
 	d.JSON = entryJSON(d.function)
 	d.Runes = utf8.RuneCountInString(d.JSON)
-	return nil
 }
 
 // entryJSON writes the entry of the tools array that a function object makes.
@@ -156,4 +162,14 @@ func (d *Definition) With(fields ...rawjson.Field) (*Definition, error) {
 		function = rawjson.Set(function, f.Key, f.Value)
 	}
 	return NewDefinition(function)
+}
+
+// WithDescription returns a definition with another description and all else
+// shared: With for a field that needs no reading.
+func (d *Definition) WithDescription(description string) *Definition {
+	changed := *d
+	changed.Description = description
+	changed.function = rawjson.Set(slices.Clone(d.function), "description", rawjson.String(description))
+	changed.write()
+	return &changed
 }

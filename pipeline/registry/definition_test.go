@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -93,6 +94,36 @@ func TestWithLeavesTheOriginal(t *testing.T) {
 	}
 	if changed.Description != "New." || d.JSON != before || d.Description == "New." {
 		t.Errorf("changed %q, original %s", changed.Description, d.JSON)
+	}
+}
+
+// WithDescription makes what With makes of the same text, and leaves the original.
+func TestWithDescriptionIsWith(t *testing.T) {
+	for _, given := range []string{
+		`{"name":"t","description":"Old.","parameters":{"type":"object","properties":{"a":{}},"required":["a"]}}`,
+		`{"name":"t","x":1}`,
+	} {
+		fields, err := rawjson.Object([]byte(given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := registry.NewDefinition(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"", "New, \"quoted\" é.", "two\nlines"} {
+			before := d.JSON
+			want, err := d.With(rawjson.Field{Key: "description", Value: rawjson.String(text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.WithDescription(text); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s with %q: %+v, want %+v", given, text, got, want)
+			}
+			if d.JSON != before {
+				t.Errorf("the original became %s", d.JSON)
+			}
+		}
 	}
 }
 

@@ -55,7 +55,8 @@ type Table struct {
 	index  map[string]int
 	lists  Lists
 	isCore map[string]bool
-	all    []string // the tools of all sets, sorted
+	sorted [][]string // the tools of each set, sorted
+	all    []string   // those of all sets, sorted
 }
 
 // NewTable checks and keeps toolsets. It fails on a missing or repeated name
@@ -85,6 +86,7 @@ func NewTable(lists Lists, sets []Toolset) (*Table, error) {
 				return nil, fmt.Errorf("toolset %q includes unknown toolset %q\nhint: declare it, or remove it from includes", s.Name, include)
 			}
 		}
+		t.sorted = append(t.sorted, sortedUnion(s.Tools))
 		t.all = append(t.all, s.Tools...)
 	}
 	t.all = sortedUnion(t.all)
@@ -198,47 +200,79 @@ func (r *Resolver) Valid(name string) bool {
 // and without repeats. all and * stand for every toolset. Unknown names add
 // nothing; a cycle of includes ends where it began.
 func (r *Resolver) Resolve(names ...string) []string {
-	tools := make([]string, 0, 128)
+	var lists [][]string // each sorted
 	for _, name := range names {
-		tools = r.walk(name, make(map[string]bool, 1), tools)
+		lists = r.walk(name, make(map[string]bool, 1), lists)
 	}
-	slices.Sort(tools)
-	return slices.Compact(tools)
+	return merged(lists)
 }
 
 // walk adds a toolset's tools. Includes share visited, which ends cycles and
 // reads a diamond's bottom once.
-func (r *Resolver) walk(name string, visited map[string]bool, tools []string) []string {
+func (r *Resolver) walk(name string, visited map[string]bool, lists [][]string) [][]string {
 	if name == "all" || name == "*" {
-		return r.everything(tools)
+		return r.everything(lists)
 	}
 	if visited[name] {
-		return tools
+		return lists
 	}
 	visited[name] = true
 	i, static := r.table.index[name]
+	lists = append(lists, r.registered(name, static))
 	if !static {
-		return append(tools, r.registered(name, false)...)
+		return lists
 	}
-	set := &r.table.sets[i] // read only, so no copy
-	tools = append(append(tools, set.Tools...), r.registered(name, true)...)
-	for _, include := range set.Includes {
-		tools = r.walk(include, visited, tools)
+	lists = append(lists, r.table.sorted[i])
+	for _, include := range r.table.sets[i].Includes {
+		lists = r.walk(include, visited, lists)
 	}
-	return tools
+	return lists
 }
 
 // everything adds the tools of every toolset: each branch of all starts afresh,
 // so what one has visited does not matter to the next, and the union over the
 // fixed toolsets is the same every time.
-func (r *Resolver) everything(tools []string) []string {
-	tools = append(tools, r.table.all...)
+func (r *Resolver) everything(lists [][]string) [][]string {
+	lists = append(lists, r.table.all)
 	if r.registry != nil {
 		for _, name := range r.registry.Toolsets() {
-			tools = append(tools, r.registry.ToolsIn(name)...)
+			lists = append(lists, r.registry.ToolsIn(name))
 		}
 	}
-	return tools
+	return lists
+}
+
+// merged is the union of sorted lists. The tools of a source mostly have a prefix
+// of their own, so that taken by their first tools the lists hardly overlap.
+func merged(lists [][]string) []string {
+	size := 0
+	lists = slices.DeleteFunc(lists, func(list []string) bool {
+		size += len(list)
+		return len(list) == 0
+	})
+	slices.SortFunc(lists, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
+	union := make([]string, 0, size)
+	for _, list := range lists {
+		union = merge(union, list)
+	}
+	return slices.Compact(union)
+}
+
+// merge adds a sorted list to another, from the back as far as they overlap.
+func merge(union, list []string) []string {
+	i, j := len(union), len(list)
+	union = append(union, list...)
+	for k := len(union) - 1; i > 0 && j > 0; k-- {
+		if union[i-1] > list[j-1] {
+			i--
+			union[k] = union[i]
+		} else {
+			j--
+			union[k] = list[j]
+		}
+	}
+	copy(union, list[:j])
+	return union
 }
 
 // registered returns the tools that the registry holds under a toolset's name
