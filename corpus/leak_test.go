@@ -15,11 +15,11 @@ import (
 type guessed struct{ id, utterance, server string }
 
 // TestEmbeddedUtterancesDoNotLeak guesses the server of a request from the form
-// of the utterance alone: its function words, its length and the punctuation at
-// the edges of its words. Every author has habits, and a retriever or a model
-// could learn them in place of what is asked for. The guesses may be right at
-// most twice as often as those of somebody who always names the server with the
-// most requests.
+// of the utterance alone: its function words, its length and its punctuation at
+// the edges of words and inside them. Every author has habits, and a retriever
+// or a model could learn them in place of what is asked for. The guesses may be
+// right at most twice as often as those of somebody who always names the server
+// with the most requests.
 func TestEmbeddedUtterancesDoNotLeak(t *testing.T) {
 	var requests []guessed
 	for _, in := range embeddedCorpus(t).Intents {
@@ -52,6 +52,7 @@ func TestLeakCanBeSeen(t *testing.T) {
 		{"length", func(s, _ int) string { return strings.Repeat("box ", 1<<s) }, true},
 		{"ends", func(s, _ int) string { return "look boxes" + string(".,;:?!)-"[s]) }, true},
 		{"starts", func(s, _ int) string { return "look " + string("~#@$([{<"[s]) + "boxes" }, true},
+		{"insides", func(s, _ int) string { return "look bo" + string(".,;:/_@-"[s]) + "xes" }, true},
 		{"content", func(s, _ int) string { return fmt.Sprintf("look boxes%d-%d", s, s) }, false},
 		{"habits of all", func(_, n int) string { return "look " + function[n%len(function)] + " boxes" }, false},
 	} {
@@ -109,11 +110,16 @@ func formOf(utterance string) (features []string) {
 	features = append(features, fmt.Sprint("length ", math.Round(2*math.Log2(float64(1+len(tokens))))))
 	for _, token := range tokens {
 		runes := []rune(token)
-		if first := runes[0]; isMark(first) {
-			features = append(features, "start "+string(first))
-		}
-		if last := runes[len(runes)-1]; isMark(last) {
-			features = append(features, "end "+string(last))
+		for i, r := range runes {
+			switch {
+			case !isMark(r):
+			case i == 0:
+				features = append(features, "start "+string(r))
+			case i == len(runes)-1:
+				features = append(features, "end "+string(r))
+			default:
+				features = append(features, "inside "+string(r))
+			}
 		}
 	}
 	return features
