@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,9 @@ func corpusDiffCommand(env cli.Env) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, paths []string) error { return corpusDiff(env, f, paths[0], paths[1]) },
+		RunE: func(c *cobra.Command, paths []string) error {
+			return corpusDiff(c.Context(), env, f, paths[0], paths[1])
+		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -43,19 +46,20 @@ func corpusDiffCommand(env cli.Env) *cobra.Command {
 	return c
 }
 
-func corpusDiff(env cli.Env, f corpusDiffFlags, before, after string) error {
+func corpusDiff(ctx context.Context, env cli.Env, f corpusDiffFlags, before, after string) error {
 	if err := checkRetriever(f.retriever); err != nil {
 		return err
 	}
-	a, err := corpus.Load(before)
-	if err != nil {
-		return cli.Input(err)
-	}
-	b, err := corpus.LoadLike(after, before)
-	if err != nil {
-		return cli.Input(err)
-	}
-	diff, err := survey.Compare(a, b, f.retriever)
+	var a, b *corpus.Corpus
+	diff, err := cli.Reading(ctx, func() (_ *survey.Diff, err error) {
+		if a, err = corpus.Load(before); err != nil {
+			return nil, cli.Input(err)
+		}
+		if b, err = corpus.LoadLike(after, before); err != nil {
+			return nil, cli.Input(err)
+		}
+		return survey.Compare(a, b, f.retriever)
+	})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,17 +23,19 @@ func corpusImportCommand(env cli.Env) *cobra.Command {
 		Example: "  bench corpus import tools-list.json -o my-corpus\n" +
 			"  bench corpus import github.json exports -o my-corpus",
 		Args: cli.SomeArguments("PATH"),
-		RunE: func(_ *cobra.Command, paths []string) error { return importCorpus(env, paths, out) },
+		RunE: func(c *cobra.Command, paths []string) error { return importCorpus(c.Context(), env, paths, out) },
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "write the corpus to `DIR`, which must not exist (required)")
 	return c
 }
 
-func importCorpus(env cli.Env, paths []string, out string) error {
+func importCorpus(ctx context.Context, env cli.Env, paths []string, out string) error {
 	if out == "" {
 		return cli.Usage(errors.New("--out: no folder named\nhint: name a new one, for example -o my-corpus"))
 	}
-	c, err := corpus.Import(filepath.Base(filepath.Clean(out)), paths)
+	c, err := cli.Reading(ctx, func() (*corpus.Corpus, error) {
+		return corpus.Import(filepath.Base(filepath.Clean(out)), paths)
+	})
 	if err != nil {
 		return cli.Input(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/corpus/lint"
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/internal/nearest"
@@ -48,7 +50,7 @@ func corpusLintCommand(env cli.Env) *cobra.Command {
 			"  bench corpus lint --corpus tools-list.json --level note\n" +
 			"  bench corpus lint --corpus my-corpus --sarif --fail-on warning >lint.sarif",
 		Args: cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return corpusLint(env, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return corpusLint(c.Context(), env, f) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -63,7 +65,7 @@ func corpusLintCommand(env cli.Env) *cobra.Command {
 	return c
 }
 
-func corpusLint(env cli.Env, f corpusLintFlags) error {
+func corpusLint(ctx context.Context, env cli.Env, f corpusLintFlags) error {
 	if err := checkRetriever(f.retriever); err != nil {
 		return err
 	}
@@ -77,13 +79,18 @@ func corpusLint(env cli.Env, f corpusLintFlags) error {
 			return err
 		}
 	}
-	c, err := readCorpus(f.corpus)
+	var c *corpus.Corpus
+	report, err := cli.Reading(ctx, func() (report *lint.Report, err error) {
+		if c, err = readCorpus(f.corpus); err != nil {
+			return nil, err
+		}
+		if report, err = lint.Check(c, lint.Options{Retriever: f.retriever, AskedMax: askedMax}); err != nil {
+			return nil, fmt.Errorf("corpus %s: %w", c.Name, err)
+		}
+		return report, nil
+	})
 	if err != nil {
 		return err
-	}
-	report, err := lint.Check(c, lint.Options{Retriever: f.retriever, AskedMax: askedMax})
-	if err != nil {
-		return fmt.Errorf("corpus %s: %w", c.Name, err)
 	}
 	cli.NewNotes(env, "bench").Print(c.Notes)
 	failed := failOn != "" && report.Reached(failOn) > 0

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/corpus/survey"
 	"github.com/toolgauge/toolgauge/internal/cli"
 )
@@ -28,7 +30,7 @@ func corpusStatsCommand(env cli.Env) *cobra.Command {
 			"  bench corpus stats --corpus tools-list.json --json\n" +
 			"  bench corpus stats --corpus synthetic:100000",
 		Args: cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return corpusStats(env, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return corpusStats(c.Context(), env, f) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -38,17 +40,22 @@ func corpusStatsCommand(env cli.Env) *cobra.Command {
 	return c
 }
 
-func corpusStats(env cli.Env, f corpusStatsFlags) error {
+func corpusStats(ctx context.Context, env cli.Env, f corpusStatsFlags) error {
 	if err := checkRetriever(f.retriever); err != nil {
 		return err
 	}
-	c, err := readCorpus(f.corpus)
+	var c *corpus.Corpus
+	stats, err := cli.Reading(ctx, func() (stats *survey.Stats, err error) {
+		if c, err = readCorpus(f.corpus); err != nil {
+			return nil, err
+		}
+		if stats, err = survey.Measure(c, f.retriever); err != nil {
+			return nil, fmt.Errorf("corpus %s: %w", c.Name, err)
+		}
+		return stats, nil
+	})
 	if err != nil {
 		return err
-	}
-	stats, err := survey.Measure(c, f.retriever)
-	if err != nil {
-		return fmt.Errorf("corpus %s: %w", c.Name, err)
 	}
 	cli.NewNotes(env, "bench").Print(c.Notes)
 	if f.json {
