@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -18,14 +19,21 @@ type Server struct {
 // PrintServers writes what servers cost in each request, and then, a line an arm, what the arm saves of that and what it
 // costs in round trips. Lines have at most 100 columns unless a server's or an arm's name is longer than 30.
 func PrintServers(w io.Writer, servers []Server, s Summary) error {
-	p := printer{summary: s, figures: indexFigures(s)}
+	p := serverPrinter{summary: s, figures: indexFigures(s)}
 	p.servers(servers)
 	p.settings()
 	_, err := w.Write(p.out.Bytes())
 	return err
 }
 
-func (p *printer) servers(servers []Server) {
+// serverPrinter prints what servers cost.
+type serverPrinter struct {
+	summary Summary
+	figures figureIndex
+	out     bytes.Buffer
+}
+
+func (p *serverPrinter) servers(servers []Server) {
 	p.out.WriteString("YOUR SERVERS: what their tools take in each request while every schema is sent\n")
 	all := Server{Label: "all"}
 	for _, s := range servers {
@@ -45,7 +53,7 @@ func (p *printer) servers(servers []Server) {
 }
 
 // settings is a line for each arm.
-func (p *printer) settings() {
+func (p *serverPrinter) settings() {
 	p.out.WriteString("SETTINGS: schema tokens of a first request, effective tokens of a whole session, round trips\n")
 	longest := 0
 	for _, arm := range p.summary.Assumptions {
@@ -68,7 +76,7 @@ func (p *printer) settings() {
 }
 
 // value words one figure, or says that there is none.
-func (p *printer) value(measure, arm string, factor float64, decimals int, unit string) string {
+func (p *serverPrinter) value(measure, arm string, factor float64, decimals int, unit string) string {
 	f := p.figures.get(measure, arm)
 	if f == nil {
 		return noFigure
