@@ -18,8 +18,8 @@ import (
 const (
 	chartWidth  = 400
 	chartHeight = 230
-	textSize    = 11
-	lineHeight  = 13
+	textSize    = 12
+	lineHeight  = 14
 	rowHeight   = 25 // of a chart with a row for each arm or class
 	barWidth    = 13
 	axisHeight  = 40
@@ -352,7 +352,8 @@ func scatter(spots []spot, xHigh, yHigh float64, xLabel, yLabel string) drawing 
 		labels = append(labels, label{x: s.x, y: s.y, text: s.text, paint: s.paint, left: s.x > xHigh/2})
 	}
 	p.Add(beside{labels, yLabel})
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(xHigh, 1), 0, max(yHigh, 1)
+	yHigh = max(yHigh, 1)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max(xHigh, 1), -yHigh/12, yHigh // names of points at 0 stay clear of the axis
 	c := newCanvas(chartWidth, chartHeight)
 	p.Draw(draw.Crop(draw.New(c), 2, -12, 2, -lineHeight-10))
 	return c.drawing()

@@ -27,12 +27,12 @@ type drawing struct {
 
 // mark is one shape: a text, or else a path that is filled or stroked.
 type mark struct {
-	Paint      paint
-	Text       string
-	X, Y, Size string // of a text: its baseline's left end
-	Path       string
-	LineWidth  string // of a stroked path; empty of a filled one
-	LineDash   string
+	Paint       paint
+	Text        string
+	X, Y, Width string // of a text: its baseline's left end, and how much room it has, whatever font the reader has
+	Path        string
+	LineWidth   string // of a stroked path; empty of a filled one
+	LineDash    string
 }
 
 // canvas is what charts are drawn on. Paths and texts become marks; images, turned and scaled shapes have no place in our
@@ -108,7 +108,7 @@ func (c *canvas) Fill(path vg.Path) {
 // FillString writes a text.
 func (c *canvas) FillString(face font.Face, at vg.Point, text string) {
 	x, y := c.place(at)
-	c.marks = append(c.marks, mark{Paint: c.state.paint, Text: text, X: x, Y: y, Size: coordinate(face.Font.Size)})
+	c.marks = append(c.marks, mark{Paint: c.state.paint, Text: text, X: x, Y: y, Width: coordinate(face.Width(text))})
 }
 
 // path is a path in SVG's words.

@@ -233,6 +233,9 @@ func shared(examples []example) (merged []example) {
 			merged = append(merged, x)
 			continue
 		}
+		for i, search := range x.searches {
+			merged[at].searches[i].Issued = merged[at].searches[i].Issued || search.Issued
+		}
 		merged[at].arms = append(merged[at].arms, x.arms...)
 		merged[at].paths = append(merged[at].paths, x.paths...)
 	}

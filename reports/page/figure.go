@@ -179,7 +179,7 @@ func (p *plots) tokens() (figure, error) {
 
 // paths shows how golds are reached.
 func (p *plots) paths() (figure, error) {
-	f := figure{ID: "paths", Title: "Ways to the tool", About: "By which path the tools that intents need are called; the end of a bar says how many are lost."}
+	f := figure{ID: "paths", Title: "Ways to the tool", About: "By which path the tools that intents need are called; the end of a bar is the lost share of those within reach."}
 	all := []part{
 		{"quiet1", "direct", []string{"path_direct"}}, {"quiet2", "warm", []string{"path_warm"}},
 		{"way1", "described", []string{"path_described"}}, {"way2", "searched", []string{"path_searched"}},
@@ -196,7 +196,7 @@ func (p *plots) paths() (figure, error) {
 		})
 	})
 	err := p.stacked(&f, used, func(s *source, arm string) string {
-		if v := s.get("path_lost", arm); v != nil {
+		if v := s.get(metrics.MeasureLostRate, arm); v != nil {
 			return percent(v.Value) + " lost"
 		}
 		return ""
@@ -324,6 +324,10 @@ func (p *plots) pools() (figure, error) {
 		Columns: []string{"arms", "deferred tools", "intents", recallMeasure}}
 	bins := p.slices(func(v metrics.Figure) string { return v.PoolBin })
 	slices.SortFunc(bins, func(a, b string) int { return binEdge(a) - binEdge(b) })
+	var ticks []string
+	for _, bin := range bins {
+		ticks = append(ticks, fmt.Sprint(binEdge(bin)))
+	}
 	for _, s := range p.sources {
 		var all []series
 		var said []string
@@ -348,7 +352,7 @@ func (p *plots) pools() (figure, error) {
 		if len(all) == 0 {
 			continue
 		}
-		d, err := lines(all[:min(plotArms, len(all))], bins, 1, "deferred tools", recallMeasure)
+		d, err := lines(all[:min(plotArms, len(all))], ticks, 1, "deferred tools, from", recallMeasure)
 		if err != nil {
 			return f, err
 		}

@@ -20,10 +20,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/toolgauge/toolgauge/internal/atomicfile"
 	"github.com/toolgauge/toolgauge/reports"
@@ -54,22 +56,30 @@ type Report struct {
 	outline reports.Outline
 }
 
-// New makes a report of one or more runs. It refuses the same run twice, more than [MaxRuns], and runs that finished no
-// session.
+// New makes a report of one or more runs, as many as [MaxRuns]. It refuses the same run twice.
 func New(runs []*reports.Run) (*Report, error) {
-	if len(runs) > MaxRuns {
+	switch {
+	case len(runs) == 0:
+		return nil, errors.New("no run\nhint: name a run folder")
+	case len(runs) > MaxRuns:
 		return nil, fmt.Errorf("%d runs are too many for one report\nhint: name at most %d", len(runs), MaxRuns)
 	}
 	var summaries []reports.Summary
 	for i, run := range runs {
 		for _, other := range runs[:i] {
-			if other.Manifest.RunID == run.Manifest.RunID {
+			if sameRun(run.Manifest, other.Manifest) {
 				return nil, fmt.Errorf("%s and %s are the same run\nhint: name each run once", other.Dir, run.Dir)
 			}
 		}
 		summaries = append(summaries, run.Summary)
 	}
 	return &Report{runs, reports.NewOutline(summaries...)}, nil
+}
+
+// sameRun reports whether two folders hold one run, the one being the other or its copy. Runs that began in one second may
+// have the same id.
+func sameRun(a, b reports.Manifest) bool {
+	return a.RunID == b.RunID && slices.EqualFunc(a.Files, b.Files, func(x, y reports.File) bool { return x.Name == y.Name && x.SHA256 == y.SHA256 })
 }
 
 // Write reads the runs' tables and writes both files into a folder, which it makes if it is not there. It returns their

@@ -50,6 +50,9 @@
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);
+      const arrow = document.createElement("span");
+      arrow.className = "arrow";
+      [...button.childNodes].findLast((n) => n.nodeType === Node.TEXT_NODE).after(arrow);
       head.append(button);
       head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => sort(table, heads, column));
