@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,6 +91,10 @@ func (r *Report) Write(dir string) ([]string, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		var atPath *fs.PathError
+		if errors.As(err, &atPath) {
+			err = atPath.Err
+		}
 		return nil, fmt.Errorf("cannot create the folder %s: %w\nhint: name a folder that you may write to", dir, err)
 	}
 	var paths []string
