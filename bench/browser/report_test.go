@@ -104,7 +104,7 @@ func open(t *testing.T, browser, path string) *reader {
 	t.Cleanup(cancel)
 	r.ctx, cancel = chromedp.NewContext(ctx, chromedp.WithListener(listener))
 	t.Cleanup(cancel)
-	stop := time.AfterFunc(2*time.Minute, cancel)
+	stop := time.AfterFunc(5*time.Minute, cancel)
 	t.Cleanup(func() { stop.Stop() })
 	send(r, network.Enable, network.EnableParams{})
 	send(r, log.Enable, cdp.Empty{})
@@ -198,116 +198,124 @@ func (r *reader) overflow() int {
 }
 
 func TestReport(t *testing.T) {
-	browser := browserPath(t)
-	r := open(t, browser, reportOf(t, []string{"--sessions", "150"}))
+	r := open(t, browserPath(t), reportOf(t, []string{"--sessions", "150"}))
 	r.picture("light")
-
-	t.Run("sorts by click and by key", func(t *testing.T) {
-		const arms = "#summary table"
-		before := r.firstColumn(arms)
-		if len(before) != 5 {
-			t.Fatalf("arms %v", before)
-		}
-		const head = arms + " thead th:nth-child(2)"
-		sorted := func() string { return eval[string](r, `document.querySelector('`+head+`').getAttribute('aria-sort')`) }
-		r.do(chromedp.Click(chromedp.CSS(head + " button")))
-		if down := r.firstColumn(arms); sorted() != "descending" || down[0] != "eager" {
-			t.Errorf("after a click %s: %v", sorted(), down)
-		}
-		r.do(chromedp.Focus(chromedp.CSS(head+" button")), chromedp.KeyEvent(kb.Enter))
-		if up := r.firstColumn(arms); sorted() != "ascending" || up[4] != "eager" {
-			t.Errorf("after Enter %s: %v", sorted(), up)
-		}
-		if said := eval[string](r, `document.getElementById('status').textContent`); !strings.Contains(said, "ascending") {
-			t.Errorf("said %q", said)
-		}
-	})
-
-	t.Run("drills from class to intent to hits", func(t *testing.T) {
-		r.do(chromedp.Click(chromedp.CSS(`#tables a[data-class="paraphrase"]`)))
-		if classes := eval[[]string](r, `[...new Set([...document.querySelectorAll('.drill tbody:not([hidden]) td:nth-child(2)')].filter(c => c.offsetParent).map(c => c.textContent))]`); !slices.Equal(classes, []string{"paraphrase"}) {
-			t.Errorf("classes %v", classes)
-		}
-		const open = `.drill tbody:not([hidden]) .toggle`
-		r.do(chromedp.Focus(chromedp.CSS(open)), chromedp.KeyEvent(kb.Enter))
-		if hits := eval[int](r, `[...document.querySelectorAll('.drill .hits:not([hidden])')].filter(h => h.offsetParent).length`); hits != 1 {
-			t.Errorf("%d rows of hits are open", hits)
-		}
-		if expanded := eval[string](r, `document.querySelector('`+open+`').getAttribute('aria-expanded')`); expanded != "true" {
-			t.Errorf("aria-expanded %q", expanded)
-		}
-		r.picture("drill")
-	})
-
-	t.Run("has both themes", func(t *testing.T) {
-		paper := func() string { return eval[string](r, `getComputedStyle(document.body).backgroundColor`) }
-		r.prefers("light")
-		light := paper()
-		r.prefers("dark")
-		dark := paper()
-		if light == dark {
-			t.Errorf("paper is %s in both themes", light)
-		}
-		r.picture("dark")
-		r.do(chromedp.Click(chromedp.CSS("#theme")))
-		if now := paper(); now != light {
-			t.Errorf("after the button paper is %s, want %s", now, light)
-		}
-		r.do(chromedp.Click(chromedp.CSS("#theme")))
-		if now := paper(); now != dark {
-			t.Errorf("after the button again paper is %s, want %s", now, dark)
-		}
-		r.prefers("light")
-		if now := paper(); now != dark {
-			t.Errorf("the reader's choice is gone: paper is %s, want %s", now, dark)
-		}
-		r.do(chromedp.Click(chromedp.CSS("#theme")))
-	})
-
-	t.Run("fits a phone", func(t *testing.T) {
-		r.width(360)
-		if over := r.overflow(); over > 0 {
-			t.Errorf("the page is %d pixels wider than a phone", over)
-		}
-		r.picture("phone")
-		r.width(1280)
-	})
-
-	t.Run("prints", func(t *testing.T) {
-		pdf := get(r, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize()))
-		if len(pdf) < 10_000 {
-			t.Errorf("the print has %d bytes", len(pdf))
-		}
-		if os.Getenv("TOOLGAUGE_SCREENSHOTS") != "" {
-			r.keep("print.pdf", pdf)
-		}
-		send(r, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-		if shown := eval[bool](r, `getComputedStyle(document.querySelector('nav')).display !== 'none'`); shown {
-			t.Error("the navigation is printed")
-		}
-		send(r, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
-	})
-
-	t.Run("is accessible", func(t *testing.T) {
-		for what, count := range map[string]string{
-			"pictures without a title":  `document.querySelectorAll('svg[role=img]:not([aria-labelledby])').length`,
-			"tables without a caption":  `[...document.querySelectorAll('table')].filter(t => !t.caption || !t.caption.textContent.trim()).length`,
-			"heads without a scope":     `document.querySelectorAll('th:not([scope])').length`,
-			"buttons without a name":    `[...document.querySelectorAll('button')].filter(b => !b.textContent.trim()).length`,
-			"ids that are there twice":  `(ids => ids.length - new Set(ids).size)([...document.querySelectorAll('[id]')].map(e => e.id))`,
-			"labels that point nowhere": `[...document.querySelectorAll('[aria-labelledby],[aria-controls]')].filter(e => ((e.getAttribute('aria-labelledby') || '') + ' ' + (e.getAttribute('aria-controls') || '')).trim().split(/ +/).some(id => !document.getElementById(id))).length`,
-			"links that lead nowhere":   `[...document.querySelectorAll('a')].filter(a => !document.getElementById(a.getAttribute('href').slice(1))).length`,
-			"skipped levels of heading": `[...document.querySelectorAll('h1,h2,h3,h4')].filter((h, i, all) => i > 0 && h.tagName[1] - all[i-1].tagName[1] > 1).length`,
-		} {
-			if n := eval[int](r, count); n != 0 {
-				t.Errorf("%d %s", n, what)
-			}
-		}
-		if n := eval[int](r, `document.querySelectorAll('main').length * document.querySelectorAll('h1').length`); n != 1 {
-			t.Errorf("main and h1: %d", n)
-		}
-	})
+	t.Run("sorts by click and by key", func(t *testing.T) { sorts(t, r) })
+	t.Run("drills from class to intent to hits", func(t *testing.T) { drillsDown(t, r) })
+	t.Run("has both themes", func(t *testing.T) { hasBothThemes(t, r) })
+	t.Run("fits a phone", func(t *testing.T) { fitsAPhone(t, r) })
+	t.Run("prints", func(t *testing.T) { prints(t, r) })
+	t.Run("is accessible", func(t *testing.T) { isAccessible(t, r) })
 	r.quiet()
+}
+
+func sorts(t *testing.T, r *reader) {
+	const arms = "#summary table"
+	before := r.firstColumn(arms)
+	if len(before) != 5 {
+		t.Fatalf("arms %v", before)
+	}
+	const head = arms + " thead th:nth-child(2)"
+	sorted := func() string { return eval[string](r, `document.querySelector('`+head+`').getAttribute('aria-sort')`) }
+	r.do(chromedp.Click(chromedp.CSS(head + " button")))
+	if down := r.firstColumn(arms); sorted() != "descending" || down[0] != "eager" {
+		t.Errorf("after a click %s: %v", sorted(), down)
+	}
+	r.do(chromedp.Focus(chromedp.CSS(head+" button")), chromedp.KeyEvent(kb.Enter))
+	if up := r.firstColumn(arms); sorted() != "ascending" || up[4] != "eager" {
+		t.Errorf("after Enter %s: %v", sorted(), up)
+	}
+	if said := eval[string](r, `document.getElementById('status').textContent`); !strings.Contains(said, "ascending") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func drillsDown(t *testing.T, r *reader) {
+	r.do(chromedp.Click(chromedp.CSS(`#tables a[data-class="paraphrase"]`)))
+	if classes := eval[[]string](r, `[...new Set([...document.querySelectorAll('.drill tbody:not([hidden]) td:nth-child(2)')].filter(c => c.offsetParent).map(c => c.textContent))]`); !slices.Equal(classes, []string{"paraphrase"}) {
+		t.Errorf("classes %v", classes)
+	}
+	const open = `.drill tbody:not([hidden]) .toggle`
+	r.do(chromedp.Focus(chromedp.CSS(open)), chromedp.KeyEvent(kb.Enter))
+	if hits := eval[int](r, `[...document.querySelectorAll('.drill .hits:not([hidden])')].filter(h => h.offsetParent).length`); hits != 1 {
+		t.Errorf("%d rows of hits are open", hits)
+	}
+	if expanded := eval[string](r, `document.querySelector('`+open+`').getAttribute('aria-expanded')`); expanded != "true" {
+		t.Errorf("aria-expanded %q", expanded)
+	}
+	r.picture("drill")
+}
+
+func hasBothThemes(t *testing.T, r *reader) {
+	paper := func() string { return eval[string](r, `getComputedStyle(document.body).backgroundColor`) }
+	r.prefers("light")
+	light := paper()
+	r.prefers("dark")
+	dark := paper()
+	if light == dark {
+		t.Errorf("paper is %s in both themes", light)
+	}
+	r.picture("dark")
+	r.do(chromedp.Click(chromedp.CSS("#theme")))
+	if now := paper(); now != light {
+		t.Errorf("after the button paper is %s, want %s", now, light)
+	}
+	r.do(chromedp.Click(chromedp.CSS("#theme")))
+	if now := paper(); now != dark {
+		t.Errorf("after the button again paper is %s, want %s", now, dark)
+	}
+	r.prefers("light")
+	if now := paper(); now != dark {
+		t.Errorf("the reader's choice is gone: paper is %s, want %s", now, dark)
+	}
+	r.do(chromedp.Click(chromedp.CSS("#theme")))
+}
+
+func fitsAPhone(t *testing.T, r *reader) {
+	r.width(360)
+	r.picture("phone")
+	eval[int](r, `[...document.querySelectorAll('details')].map(d => d.open = true).length`)
+	eval[int](r, `[...document.querySelectorAll('.drill .toggle[aria-expanded=false]')].slice(0, 5).map(b => b.click()).length`)
+	if over := r.overflow(); over > 0 {
+		t.Errorf("the page is %d pixels wider than a phone", over)
+	}
+	r.picture("phone-open")
+	r.width(1280)
+}
+
+func prints(t *testing.T, r *reader) {
+	pdf := get(r, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize()))
+	if len(pdf) < 10_000 {
+		t.Errorf("the print has %d bytes", len(pdf))
+	}
+	if os.Getenv("TOOLGAUGE_SCREENSHOTS") != "" {
+		r.keep("print.pdf", pdf)
+	}
+	send(r, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	if shown := eval[bool](r, `getComputedStyle(document.querySelector('nav')).display !== 'none'`); shown {
+		t.Error("the navigation is printed")
+	}
+	send(r, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
+}
+
+func isAccessible(t *testing.T, r *reader) {
+	for what, count := range map[string]string{
+		"pictures without a title":  `document.querySelectorAll('svg[role=img]:not([aria-labelledby])').length`,
+		"tables without a caption":  `[...document.querySelectorAll('table')].filter(t => !t.caption || !t.caption.textContent.trim()).length`,
+		"heads without a scope":     `document.querySelectorAll('th:not([scope])').length`,
+		"buttons without a name":    `[...document.querySelectorAll('button')].filter(b => !b.textContent.trim()).length`,
+		"ids that are there twice":  `(ids => ids.length - new Set(ids).size)([...document.querySelectorAll('[id]')].map(e => e.id))`,
+		"labels that point nowhere": `[...document.querySelectorAll('[aria-labelledby],[aria-controls]')].filter(e => ((e.getAttribute('aria-labelledby') || '') + ' ' + (e.getAttribute('aria-controls') || '')).trim().split(/ +/).some(id => !document.getElementById(id))).length`,
+		"links that lead nowhere":   `[...document.querySelectorAll('a')].filter(a => !document.getElementById(a.getAttribute('href').slice(1))).length`,
+		"skipped levels of heading": `[...document.querySelectorAll('h1,h2,h3,h4')].filter((h, i, all) => i > 0 && h.tagName[1] - all[i-1].tagName[1] > 1).length`,
+	} {
+		if n := eval[int](r, count); n != 0 {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+	if n := eval[int](r, `document.querySelectorAll('main').length * document.querySelectorAll('h1').length`); n != 1 {
+		t.Errorf("main and h1: %d", n)
+	}
 }
 
 func TestSeveralRunsStandSideBySide(t *testing.T) {

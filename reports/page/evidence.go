@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -67,6 +68,9 @@ func gather(run *reports.Run, limit int) (*evidence, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := e.checkArms(run.Dir, o); err != nil {
+			return nil, err
+		}
 		for _, s := range o.Arms {
 			e.addSession(s)
 		}
@@ -80,6 +84,29 @@ func gather(run *reports.Run, limit int) (*evidence, error) {
 	e.known = len(known)
 	e.intents = worst(slices.Collect(maps.Values(known)), limit)
 	return e, e.illustrate(run)
+}
+
+// checkArms refuses rows of arms that the summary does not have.
+func (e *evidence) checkArms(dir string, o metrics.Observations) error {
+	foreign := func(file, arm string) error {
+		return fmt.Errorf("%s/%s: arm %q is not among those of %s\nhint: the files are not of one run; repeat the run", dir, file, arm, reports.SummaryFile)
+	}
+	for _, s := range o.Arms {
+		if e.arm(s.Arm) < 0 {
+			return foreign(reports.SessionArmsFile, s.Arm)
+		}
+	}
+	for _, c := range o.Calls {
+		if e.arm(c.Arm) < 0 {
+			return foreign(reports.CallsFile, c.Arm)
+		}
+	}
+	for _, s := range o.Searches {
+		if e.arm(s.Arm) < 0 {
+			return foreign(reports.SearchesFile, s.Arm)
+		}
+	}
+	return nil
 }
 
 func (e *evidence) arm(name string) int { return slices.Index(e.arms, name) }

@@ -76,7 +76,7 @@ func (p *plots) figures() (shown []figure, err error) {
 	for _, draw := range []func() (figure, error){p.tokens, p.turns, p.paths, p.pareto, p.pools, p.classes, p.forms} {
 		f, err := draw()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("cannot draw %q: %w\nhint: a table of the run is damaged; repeat the run", f.Title, err)
 		}
 		if len(f.Rows) == 0 {
 			continue

@@ -49,6 +49,7 @@ func plain(page string) string {
 }
 
 func TestReportSaysWhatTheTerminalSays(t *testing.T) {
+	t.Parallel() // a run folder is flushed to the disk, which takes longer than all else
 	run := scene{sessions: 60, intents: 12, corpus: "made-up", name: plainName}.run(t)
 	written, markdown := write(t, run)
 	text := plain(written)
@@ -95,6 +96,7 @@ func TestReportSaysWhatTheTerminalSays(t *testing.T) {
 }
 
 func TestEveryFigureHasItsData(t *testing.T) {
+	t.Parallel()
 	written, _ := write(t, scene{sessions: 60, intents: 12, corpus: "made-up", name: plainName}.run(t))
 	for _, id := range []string{"tokens", "turns", "paths", "pareto", "pools", "classes", "forms"} {
 		_, figure, ok := strings.Cut(written, `<figure id="plot-`+id+`">`)
@@ -116,6 +118,7 @@ func TestEveryFigureHasItsData(t *testing.T) {
 
 // TestSameRunSameBytes also holds that no time, folder or machine is in a report.
 func TestSameRunSameBytes(t *testing.T) {
+	t.Parallel()
 	sc := scene{sessions: 40, intents: 12, corpus: "made-up", name: plainName}
 	one, two := sc.run(t), sc.run(t)
 	html1, markdown1 := write(t, one)
@@ -133,6 +136,7 @@ func TestSameRunSameBytes(t *testing.T) {
 }
 
 func TestNamesAreEscaped(t *testing.T) {
+	t.Parallel()
 	const payload = `</script></td><img src=x onerror=alert(1)>"'{{.}}|` + "`\n# x"
 	run := scene{sessions: 40, intents: 12, corpus: payload, name: func(i int) string { return plainName(i) + payload }}.run(t)
 	written, markdown := write(t, run)
@@ -154,6 +158,7 @@ func TestNamesAreEscaped(t *testing.T) {
 
 // TestPolicy holds that the page's policy allows its own style and script, and nothing else.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	written, _ := write(t, scene{sessions: 3, intents: 3, corpus: "made-up", name: plainName}.run(t))
 	for _, part := range []string{"style", "script"} {
 		_, rest, _ := strings.Cut(written, "<"+part+">")
@@ -176,6 +181,7 @@ func TestPolicy(t *testing.T) {
 
 // TestReportsAreBounded: however many intents there are, the worst are shown and the page stays small.
 func TestReportsAreBounded(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("long_", 20)
 	run := scene{sessions: 1000, intents: 1000, corpus: "made-up", name: func(i int) string { return plainName(i) + long }}.run(t)
 	written, _ := write(t, run)
@@ -195,6 +201,7 @@ func TestReportsAreBounded(t *testing.T) {
 }
 
 func TestDrillDown(t *testing.T) {
+	t.Parallel()
 	written, _ := write(t, scene{sessions: 12, intents: 12, corpus: "made-up", name: plainName}.run(t))
 	text := plain(written)
 	for _, want := range []string{
@@ -216,6 +223,7 @@ func TestDrillDown(t *testing.T) {
 }
 
 func TestRunsSideBySide(t *testing.T) {
+	t.Parallel()
 	sc := scene{sessions: 40, intents: 12, corpus: "made-up", name: plainName}
 	other, third := sc, sc
 	other.corpus, third.seed = "another", 7
@@ -245,6 +253,7 @@ func TestRunsSideBySide(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	run := scene{sessions: 3, intents: 3, corpus: "made-up", name: plainName}.run(t)
 	for _, c := range []struct {
 		name string
@@ -263,6 +272,7 @@ func TestRefusals(t *testing.T) {
 
 // TestDamagedTablesLeaveNothing: a table that changed since the run was opened is named, and no file is written.
 func TestDamagedTablesLeaveNothing(t *testing.T) {
+	t.Parallel()
 	run := scene{sessions: 30, intents: 3, corpus: "made-up", name: plainName}.run(t)
 	r, err := page.New([]*reports.Run{run})
 	if err != nil {
@@ -280,8 +290,23 @@ func TestDamagedTablesLeaveNothing(t *testing.T) {
 	}
 }
 
+// TestForeignTables: tables of arms that the summary does not have are an error.
+func TestForeignTables(t *testing.T) {
+	t.Parallel()
+	run := scene{sessions: 3, intents: 3, corpus: "made-up", name: plainName}.run(t)
+	run.Summary.Assumptions = run.Summary.Assumptions[:2]
+	r, err := page.New([]*reports.Run{run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `arm "listing" is not among those of summary.json`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestWithoutDeferredTools: a run of eager alone has a report too.
 func TestWithoutDeferredTools(t *testing.T) {
+	t.Parallel()
 	w, err := reports.Create(t.TempDir(), reports.Manifest{Corpus: reports.Corpus{Name: "made-up"}})
 	if err != nil {
 		t.Fatal(err)
