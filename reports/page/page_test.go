@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,6 +109,13 @@ func TestEveryFigureHasItsData(t *testing.T) {
 		for _, want := range []string{"<title id=", "<desc id=", "<path d=", "<text x=", "<tbody>\n<tr>"} {
 			if !strings.Contains(figure, want) {
 				t.Errorf("figure %s lacks %s", id, want)
+			}
+		}
+		for _, text := range regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" textLength="([^"]*)"`).FindAllStringSubmatch(figure, -1) {
+			x, err := strconv.ParseFloat(text[1], 64)
+			room, err2 := strconv.ParseFloat(text[2], 64)
+			if err != nil || err2 != nil || x < 0 || x+room > 400 {
+				t.Errorf("figure %s: a text is cut: %s", id, text[0])
 			}
 		}
 		if strings.Contains(figure, "NaN") || strings.Contains(figure, "ZgotmplZ") || strings.Contains(figure, "></desc>") {
