@@ -57,7 +57,11 @@ func item(out *bytes.Buffer, title, text string) {
 }
 
 func (r *Report) markdownTable(out *bytes.Buffer, t reports.Table) {
-	fmt.Fprintf(out, "\n## %s\n\n%s\n\n", escape(t.Title), escape(strings.ToUpper(t.About[:1])+t.About[1:]))
+	about := t.About // of a table by class it begins with the name of a measure
+	if !t.ByClass {
+		about = strings.ToUpper(about[:1]) + about[1:]
+	}
+	fmt.Fprintf(out, "\n## %s\n\n%s\n\n", escape(t.Title), escape(about))
 	head, rule := []string{"measure"}, []string{":--"}
 	if t.ByClass {
 		head[0] = "class"
