@@ -12,17 +12,14 @@ import (
 // TestExporter: the arrays for github-action-benchmark part the figures by direction; none has what has no direction, what
 // is of a slice, or what no table shows.
 func TestExporter(t *testing.T) {
-	s := Summary{Seed: 7, Corpus: Corpus{Name: "made-up"}}
-	for _, f := range []metrics.Figure{
+	s := Summary{Seed: 7, Corpus: Corpus{Name: "made-up"}, Figures: []metrics.Figure{
 		{Measure: "surface_tokens", Arm: "a", Value: 1.5, N: 3, Population: "sessions", Unit: "tokens", Better: metrics.Lower},
 		{Measure: "recall@5", Arm: "a", Value: .25, N: 2, Population: "judged intents", Unit: "share", Better: metrics.Higher},
 		{Measure: "recall@5", Arm: "a", Class: "obvious", Value: 1, N: 1, Unit: "share", Better: metrics.Higher},
 		{Measure: "recall@5", Arm: "a", PoolBin: "64-127", Value: 1, N: 1, Unit: "share", Better: metrics.Higher},
 		{Measure: "precision@5", Arm: "a", Value: .1, N: 2, Unit: "share", Better: metrics.Higher},
 		{Measure: "eager_tokens", Arm: "a", Value: 9, N: 3, Unit: "tokens"},
-	} {
-		s.Figures = append(s.Figures, f)
-	}
+	}}
 	for format, want := range map[string]string{
 		"github-smaller": `[{"name":"a/surface_tokens","unit":"tokens","value":1.5,"extra":"n 3 sessions; corpus made-up, seed 7"}]`,
 		"github-bigger":  `[{"name":"a/recall@5","unit":"share","value":0.25,"extra":"n 2 judged intents; corpus made-up, seed 7"}]`,

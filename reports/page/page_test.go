@@ -190,6 +190,9 @@ func TestPolicy(t *testing.T) {
 // TestReportsAreBounded: however many intents there are, the worst are shown and the page stays small.
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes a run of 1,000 sessions")
+	}
 	long := strings.Repeat("long_", 20)
 	run := scene{sessions: 1000, intents: 1000, corpus: "made-up", name: func(i int) string { return plainName(i) + long }}.run(t)
 	written, _ := write(t, run)
