@@ -6,7 +6,8 @@
 //  2. [Writer.Add] takes the observations of one session after the other and appends them to four Parquet tables.
 //  3. [Writer.Finish] puts the tables, summary.json and bench.txt in place, and last of all the manifest that vouches for
 //     them with their hashes.
-//  4. [Print] words the summary for a terminal; [Open] reads a run folder again.
+//  4. [NewOutline] words the summary, [Print] prints it on a terminal, and [Exporter] writes it for other programs.
+//  5. [Open] reads a run folder again.
 //
 // A run may be played in parts, each a [Shard] with a folder of its own, on as many machines; [OpenShards] checks that they
 // belong together and are complete, and [Merge] makes of them the folder that one run would have made.

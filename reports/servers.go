@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -19,14 +20,21 @@ type Server struct {
 // PrintServers writes what servers cost in each request, and then, a line an arm, what the arm saves of that and what it
 // costs in round trips. Lines have at most 100 columns unless a server's or an arm's name is longer than 30.
 func PrintServers(w io.Writer, servers []Server, s Summary) error {
-	p := printer{summary: s, figures: indexFigures(s)}
+	p := serverPrinter{summary: s, figures: indexFigures(s)}
 	p.servers(servers)
 	p.settings()
 	_, err := w.Write(p.out.Bytes())
 	return err
 }
 
-func (p *printer) servers(servers []Server) {
+// serverPrinter prints what servers cost.
+type serverPrinter struct {
+	summary Summary
+	figures figureIndex
+	out     bytes.Buffer
+}
+
+func (p *serverPrinter) servers(servers []Server) {
 	p.out.WriteString("YOUR SERVERS: what their tools add to every request while all schemas are sent\n")
 	all := Server{Label: "all"}
 	for _, s := range servers {
@@ -51,7 +59,7 @@ func (p *printer) servers(servers []Server) {
 }
 
 // settings is a line for each arm.
-func (p *printer) settings() {
+func (p *serverPrinter) settings() {
 	p.out.WriteString("SETTINGS: what each (see Arms below) would save and cost, with the agent's own tools besides your servers'\n")
 	longest := 0
 	for _, arm := range p.summary.Assumptions {
@@ -74,13 +82,13 @@ func (p *printer) settings() {
 			p.value(metrics.MeasureEffectiveTokens, arm.Name, 1, 0, ""), netPercent,
 			p.value(metrics.MeasureExtraRequests, arm.Name, 1, 2, ""), p.value(metrics.MeasureLostRate, arm.Name, 100, 1, "%"))
 	}
-	p.line("Columns", "tokens of the tools in a session's first request; effective tokens (the cached ones weigh less) of all its requests; "+
+	writeParagraph(&p.out, 0, tableInset, "Columns: tokens of the tools in a session's first request; effective tokens (the cached ones weigh less) of all its requests; "+
 		"model requests that the first use of a hidden tool costs besides its call; needed tools that are never found")
 	p.out.WriteByte('\n')
 }
 
 // value words one figure, or says that there is none.
-func (p *printer) value(measure, arm string, factor float64, decimals int, unit string) string {
+func (p *serverPrinter) value(measure, arm string, factor float64, decimals int, unit string) string {
 	f := p.figures.get(measure, arm)
 	if f == nil {
 		return noFigure

@@ -60,6 +60,9 @@ func number(x float64, decimals int) string {
 	return sign + whole
 }
 
+// Number words a value as every report does: thousands apart, so many decimals, and no minus before a zero.
+func Number(x float64, decimals int) string { return number(x, decimals) }
+
 func count(n int64) string { return number(float64(n), 0) }
 
 // counted is a number of things, as in "1 session" or "2 sessions".
