@@ -40,6 +40,9 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 	}
 }
 
+// Number is a value as tables print it, with thousands apart and so many decimals.
+func Number(x float64, decimals int) string { return number(x, decimals) }
+
 // number is x with thousands apart, and no minus before a zero.
 func number(x float64, decimals int) string {
 	text := strconv.FormatFloat(x, 'f', decimals, 64)

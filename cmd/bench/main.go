@@ -25,6 +25,6 @@ func run(ctx context.Context, env cli.Env) int {
 		"incomplete, unreadable or empty, or output that cannot be written; 4 runs that do not belong\n" +
 		"together; 130 interrupted (what is finished is kept)."
 	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench surface --toolsets hermes-cli,github\n  bench discover tools\n  bench corpus lint --corpus tools-list.json"
-	root.AddCommand(runCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), evalCommand(env), conformanceCommand(env))
+	root.AddCommand(runCommand(env), compareCommand(env), gateCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), evalCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
 }
