@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -74,21 +76,29 @@ func (c *Comparison) writeMeasures(text *bytes.Buffer) {
 	written := false
 	for _, arm := range c.Arms {
 		var changed []Difference
-		all := 0
+		all, hidden := 0, 0
 		for _, d := range c.Measures {
 			if d.Arm != arm {
 				continue
 			}
 			all++
-			if d.Verdict != Same || d.OnlyBefore+d.OnlyAfter > 0 {
+			switch {
+			case d.Verdict == Same && d.OnlyBefore+d.OnlyAfter == 0:
+			case reports.Shown(d.Measure):
 				changed = append(changed, d)
+			default:
+				hidden++
 			}
 		}
-		if len(changed) == 0 {
+		if len(changed)+hidden == 0 {
 			continue
 		}
 		written = true
-		fmt.Fprintf(text, "\n%s: %d of %d measures differ\n", strings.ToUpper(arm), len(changed), all)
+		fmt.Fprintf(text, "\n%s: %d of %d measures differ", strings.ToUpper(arm), len(changed)+hidden, all)
+		if hidden > 0 {
+			fmt.Fprintf(text, "; %d of them, more of retrieval, are in --json", hidden)
+		}
+		text.WriteByte('\n')
 		t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "  \tbefore\tafter\tdifference\t95 %% interval\tp\tn\t\n")
 		for _, d := range changed {
@@ -247,7 +257,8 @@ func arrow(d metrics.Direction) string {
 	}
 }
 
-// Value is a value of a unit in words, to four places behind the point for what lies between 0 and 1.
+// Value is a value of a unit in words, to four places behind the point for what lies between 0 and 1; what would look like
+// 0 and is not, to two digits.
 func Value(unit string, x float64) string {
 	decimals := 4
 	switch {
@@ -257,6 +268,9 @@ func Value(unit string, x float64) string {
 		decimals = 3
 	case unit == "turns":
 		decimals = 0
+	}
+	if x != 0 && math.Abs(x) < 0.5*math.Pow10(-decimals) {
+		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
 	return reports.Number(x, decimals)
 }

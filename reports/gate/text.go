@@ -32,15 +32,15 @@ func (c *Check) figure() string {
 func (c *Check) demand() string {
 	var parts []string
 	if c.Floor != nil {
-		parts = append(parts, "at least "+c.value(*c.Floor))
+		parts = append(parts, fmt.Sprintf("at least %g", *c.Floor))
 	}
 	if c.Ceiling != nil {
-		parts = append(parts, "at most "+c.value(*c.Ceiling))
+		parts = append(parts, fmt.Sprintf("at most %g", *c.Ceiling))
 	}
 	if d := c.rule.LargestDrop; d != nil {
-		text := fmt.Sprintf("worse by at most %s", c.value(d.Value))
+		text := fmt.Sprintf("worse by at most %g", d.Value)
 		if d.Percent {
-			text = fmt.Sprintf("worse by at most %g%%", d.Value)
+			text += "%"
 		}
 		if c.Alpha != 0 {
 			text += fmt.Sprintf(" unless by chance (alpha %g)", c.Alpha)
@@ -103,38 +103,50 @@ func (r *Report) against() string {
 	}
 }
 
-// WriteText writes a report for people: checks that failed first in full, then a line for each other.
+// WriteText writes a report for people: checks that failed first, in full, with the intents that flipped; then a line for each other.
 func (r *Report) WriteText(w io.Writer) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%s\nRules: %s. Run: %s; %s.\n", r.outcome(), r.Rules, r.Run, r.against())
 	for _, m := range r.Mismatches {
 		fmt.Fprintf(&text, "Not the same input: %s\n", m)
 	}
-	for _, status := range []Status{Failed, Waived, Passed} {
-		for i := range r.Checks {
-			if r.Checks[i].Status == status {
-				r.Checks[i].write(&text, r.Rules)
-			}
-		}
-	}
-	flips := r.flipped()
-	if len(flips) > 0 {
-		fmt.Fprintf(&text, "\nFlipped intents under these arms: %s\n", compare.FlipCount(flips))
-	} else if r.Paired && r.Failed+r.Waived > 0 {
-		text.WriteString("\nFlipped intents under these arms: none for the worse\n")
-	}
-	for i, f := range flips {
-		if i == flipsShown {
-			fmt.Fprintf(&text, "  … and %d more; --json has them all\n", len(flips)-i)
-			break
-		}
-		fmt.Fprintf(&text, "  %s\n", f)
-		if f.Command != "" {
-			fmt.Fprintf(&text, "    %s\n", f.Command)
-		}
-	}
+	r.writeChecks(&text, Failed)
+	r.writeChecks(&text, Waived)
+	r.writeFlips(&text)
+	r.writeChecks(&text, Passed)
 	_, err := w.Write(text.Bytes())
 	return err
+}
+
+func (r *Report) writeChecks(text *bytes.Buffer, status Status) {
+	for i := range r.Checks {
+		if r.Checks[i].Status == status {
+			r.Checks[i].write(text, r.Rules)
+		}
+	}
+}
+
+// writeFlips names the intents that flipped where a check did not pass.
+func (r *Report) writeFlips(text *bytes.Buffer) {
+	if !r.Paired || r.Failed+r.Waived == 0 {
+		return
+	}
+	flips := r.flipped()
+	if len(flips) == 0 {
+		text.WriteString("Flipped intents under these arms: none for the worse\n")
+		return
+	}
+	fmt.Fprintf(text, "Flipped intents under these arms: %s\n", compare.FlipCount(flips))
+	for i, f := range flips {
+		if i == flipsShown {
+			fmt.Fprintf(text, "  … and %d more; --json has them all\n", len(flips)-i)
+			break
+		}
+		fmt.Fprintf(text, "  %s\n", f)
+		if f.Command != "" {
+			fmt.Fprintf(text, "    %s\n", f.Command)
+		}
+	}
 }
 
 // write writes one check.
