@@ -44,7 +44,7 @@ type Comparison struct {
 	Assumptions []Assumption `json:"assumptions"`
 
 	Measures   []Difference      `json:"measures"`
-	BreakEvens []BreakEvenChange `json:"break_evens"` // those that moved
+	BreakEvens []BreakEvenChange `json:"break_evens"` // those that moved, where both runs have all sessions
 	Flips      []Flip            `json:"flips"`       // worse ones first
 	Surfaces   []SurfaceChange   `json:"surfaces"`    // an element for each arm with changed ones
 }
@@ -114,7 +114,7 @@ func Compare(before, after *reports.Run, o Options) (*Comparison, error) {
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Before: side(before), After: side(after),
 		Mismatches: Mismatches(before.Summary, after.Summary),
-		Measures:   []Difference{}, BreakEvens: breakEvens(before.Summary, after.Summary),
+		Measures:   []Difference{}, BreakEvens: []BreakEvenChange{},
 	}
 	if len(c.Mismatches) > 0 && !o.AllowMismatch {
 		return nil, Refuse(before.Dir, after.Dir, c.Mismatches)
@@ -126,6 +126,9 @@ func Compare(before, after *reports.Run, o Options) (*Comparison, error) {
 	}
 	c.PairedBy, c.Sessions = pairing.by, int64(len(pairing.pairs))
 	c.OnlyBefore, c.OnlyAfter = pairing.before-c.Sessions, pairing.after-c.Sessions
+	if c.OnlyBefore+c.OnlyAfter == 0 { // they are of all sessions of a run
+		c.BreakEvens = breakEvens(before.Summary, after.Summary)
+	}
 
 	columns, flips, surfaces := newColumns(o.Columns, c.Arms), newFlips(c.Arms), newSurfaces(c.Arms)
 	for p, err := range pairing.walk(before, after) {

@@ -137,7 +137,7 @@ func TestMismatches(t *testing.T) {
 		{"seed", func(m *reports.Manifest) { m.Seed = 2 }, b, "seed 1 and 2", "session_id", 4},
 		{"draw", func(m *reports.Manifest) { m.Config = map[string]any{"draw": map[string]any{"first": 7}} }, b, "another draw of sessions: ", "session_id", 4},
 		{"shard", func(m *reports.Manifest) { m.Shard = &reports.Shard{Index: 1, Count: 2, Rows: 4} }, b, "a part of a run and another", "session_id", 4},
-		{"fewer sessions", func(*reports.Manifest) {}, b[1:3], "4 sessions and 2", "session_id", 2},
+		{"fewer sessions", func(*reports.Manifest) {}, b[1:3], "4 sessions and 2 sessions", "session_id", 2},
 		{"ids of another corpus", func(m *reports.Manifest) { m.Corpus.SHA256 = "decaf" }, renamed(b), "corpus small 1", "row_index", 4},
 		{"ids of another seed", func(m *reports.Manifest) { m.Seed = 2 }, renamed(b), "seed 1 and 2", "", 0},
 		{"another order", func(m *reports.Manifest) { m.Seed = 2 }, []metrics.Observations{b[1], b[0]}, "seed 1 and 2", "", 0},

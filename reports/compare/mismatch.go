@@ -31,7 +31,7 @@ func Mismatches(before, after reports.Summary) []string {
 		list = append(list, "a part of a run and another")
 	}
 	if before.Sessions != after.Sessions {
-		list = append(list, fmt.Sprintf("%d sessions and %d", before.Sessions, after.Sessions))
+		list = append(list, fmt.Sprintf("%s and %s", sessions(before.Sessions), sessions(after.Sessions)))
 	}
 	return list
 }

@@ -47,13 +47,13 @@ func (c *Comparison) writeHead(text *bytes.Buffer) {
 		if s.side.Commit != "" {
 			version += " at " + short(s.side.Commit)
 		}
-		fmt.Fprintf(text, "%s: %s, corpus %s, %s sessions, seed %d, version %s\n", s.title, s.side.Run,
-			strings.TrimSpace(s.side.Corpus.Name+" "+s.side.Corpus.Version), reports.Number(float64(s.side.Sessions), 0), s.side.Seed, version)
+		fmt.Fprintf(text, "%s: %s, corpus %s, %s, seed %d, version %s\n", s.title, s.side.Run,
+			strings.TrimSpace(s.side.Corpus.Name+" "+s.side.Corpus.Version), sessions(s.side.Sessions), s.side.Seed, version)
 	}
 	for _, m := range c.Mismatches {
 		fmt.Fprintf(text, "Not the same input: %s\n", m)
 	}
-	fmt.Fprintf(text, "Compared: %s sessions, paired by %s", reports.Number(float64(c.Sessions), 0), c.PairedBy)
+	fmt.Fprintf(text, "Compared: %s, paired by %s", sessions(c.Sessions), c.PairedBy)
 	if c.OnlyBefore+c.OnlyAfter > 0 {
 		fmt.Fprintf(text, "; left out: %d that only the run before has, %d that only the run after has", c.OnlyBefore, c.OnlyAfter)
 	}
@@ -69,6 +69,14 @@ func (c *Comparison) writeHead(text *bytes.Buffer) {
 	for _, a := range c.Assumptions {
 		fmt.Fprintf(text, "Assumption: %s has %s %q before and %q after\n", a.Arm, a.What, a.Before, a.After)
 	}
+}
+
+// sessions is a number of sessions in words.
+func sessions(n int64) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return reports.Number(float64(n), 0) + " sessions"
 }
 
 // writeMeasures writes a table for each arm, of the measures that differ.

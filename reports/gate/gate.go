@@ -117,20 +117,24 @@ func Judge(o Options) (*Report, error) {
 			}
 		}
 	}
-	for i := range r.Checks {
-		c := &r.Checks[i]
-		c.judgeFigure(o.Run.Summary)
-		if c.rule.LargestDrop != nil && o.Baseline != nil {
-			c.measureDrop(o.Baseline, differences)
-		}
-	}
-	adjust(r.Checks)
-	for i := range r.Checks {
-		r.Checks[i].judgeDrop()
-		r.Checks[i].decide(o.Now)
-	}
+	settle(r.Checks, o.Run.Summary, o.Baseline, differences, o.Now)
 	r.count()
 	return r, nil
+}
+
+// settle judges checks; with a baseline that is a run, by the differences to it.
+func settle(checks []Check, run reports.Summary, b *Baseline, differences map[compare.Column]compare.Difference, now time.Time) {
+	for i := range checks {
+		checks[i].judgeFigure(run)
+		if checks[i].rule.LargestDrop != nil && b != nil {
+			checks[i].measureDrop(b, differences)
+		}
+	}
+	adjust(checks)
+	for i := range checks {
+		checks[i].judgeDrop()
+		checks[i].decide(now)
+	}
 }
 
 // checksOf applies every rule to its arms.
