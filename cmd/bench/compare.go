@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/internal/tokens"
 	"github.com/toolgauge/toolgauge/replay"
@@ -41,7 +42,7 @@ func compareCommand(env cli.Env) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, dirs []string) error { return compareRuns(env, f, dirs[0], dirs[1]) },
+		RunE: func(c *cobra.Command, dirs []string) error { return compareRuns(c.Context(), env, f, dirs[0], dirs[1]) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -54,7 +55,7 @@ func allowMismatchFlag(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-mismatch", false, "compare what runs of different corpora or sessions have in common")
 }
 
-func compareRuns(env cli.Env, f compareFlags, before, after string) error {
+func compareRuns(ctx context.Context, env cli.Env, f compareFlags, before, after string) error {
 	a, err := compare.Open(before)
 	if err != nil {
 		return cli.Input(err)
@@ -63,7 +64,7 @@ func compareRuns(env cli.Env, f compareFlags, before, after string) error {
 	if err != nil {
 		return cli.Input(err)
 	}
-	c, err := compare.Compare(a, b, compare.Options{AllowMismatch: f.allowMismatch, Surface: deriveSurface, Count: countTokens})
+	c, err := compare.Compare(ctx, a, b, compare.Options{AllowMismatch: f.allowMismatch, Surface: deriver{}.surface, Count: countTokens})
 	if err != nil {
 		return comparisonFault(err)
 	}
@@ -89,13 +90,28 @@ func countTokens(tokenizer, text string) (int, error) {
 	return c.Count(text), nil
 }
 
-// deriveSurface assembles the surface of a session's turn again, from what the run's manifest says of its input.
-func deriveSurface(r *reports.Run, arm string, at compare.Location) (string, error) {
+// deriver keeps corpora, by path and distributions: a large one takes seconds to load.
+type deriver map[[2]string]*corpus.Corpus
+
+func (d deriver) corpus(f compare.Flags) (*corpus.Corpus, error) {
+	key := [2]string{f.Corpus, f.Distributions}
+	if d[key] == nil {
+		c, err := loadCorpus(f.Corpus, f.Distributions)
+		if err != nil {
+			return nil, err
+		}
+		d[key] = c
+	}
+	return d[key], nil
+}
+
+// surface assembles the surface of a session's turn again, from what the run's manifest says of its input.
+func (d deriver) surface(ctx context.Context, r *reports.Run, arm string, at compare.Location) (string, error) {
 	f, ok := compare.FlagsOf(r)
 	if !ok {
 		return "", errors.New("its manifest does not say with which flags it was played")
 	}
-	c, err := loadCorpus(f.Corpus, f.Distributions)
+	c, err := d.corpus(f)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +119,21 @@ func deriveSurface(r *reports.Run, arm string, at compare.Location) (string, err
 	if err != nil {
 		return "", err
 	}
+	session, err := sessionAt(c, r, f, at)
+	if err != nil {
+		return "", err
+	}
+	seen, err := replay.Inspect(ctx, replay.InspectOptions{Corpus: c, Session: session, Arm: played, Turn: at.Turn})
+	if err != nil {
+		return "", err
+	}
+	return seen.Array, nil
+}
+
+// sessionAt draws or reads the session of a location again.
+func sessionAt(c *corpus.Corpus, r *reports.Run, f compare.Flags, at compare.Location) (*sessions.Session, error) {
 	p := &plan{corpus: c}
+	var err error
 	if compare.Drawn(r) {
 		err = p.drawn(runFlags{
 			sessions: fmt.Sprintf("%d-%d", at.RowIndex, at.RowIndex), seed: r.Manifest.Seed,
@@ -113,26 +143,14 @@ func deriveSurface(r *reports.Run, arm string, at compare.Location) (string, err
 		err = p.read(runFlags{sessions: f.Sessions})
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var session *sessions.Session
 	for s, err := range p.sessions {
-		if err != nil {
-			return "", err
-		}
-		if s.SessionID == at.SessionID || compare.Drawn(r) {
-			session = s
-			break
+		if err != nil || compare.Drawn(r) || s.SessionID == at.SessionID {
+			return s, err
 		}
 	}
-	if session == nil {
-		return "", fmt.Errorf("%s has no session %s", f.Sessions, at.SessionID)
-	}
-	seen, err := replay.Inspect(context.Background(), replay.InspectOptions{Corpus: c, Session: session, Arm: played, Turn: at.Turn})
-	if err != nil {
-		return "", err
-	}
-	return seen.Array, nil
+	return nil, fmt.Errorf("%s has no session %s", f.Sessions, at.SessionID)
 }
 
 // armOf is an arm as a run's configuration has it.

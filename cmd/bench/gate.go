@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -39,7 +40,7 @@ func gateCommand(env cli.Env) *cobra.Command {
 			"  bench gate runs/AFTER --rules gate.yaml --baseline baseline.json --junit gate.xml --markdown gate.md\n" +
 			"  bench gate runs/FIRST --rules gate.yaml --baseline runs/FIRST -o baseline.json",
 		Args: cli.OneArgument("RUN"),
-		RunE: func(_ *cobra.Command, words []string) error { return judgeRun(env, f, words[0]) },
+		RunE: func(c *cobra.Command, words []string) error { return judgeRun(c.Context(), env, f, words[0]) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -53,12 +54,12 @@ func gateCommand(env cli.Env) *cobra.Command {
 	return c
 }
 
-func judgeRun(env cli.Env, f gateFlags, dir string) error {
+func judgeRun(ctx context.Context, env cli.Env, f gateFlags, dir string) error {
 	o, err := gateOptions(env, f, dir)
 	if err != nil {
 		return err
 	}
-	report, err := gate.Judge(o)
+	report, err := gate.Judge(ctx, o)
 	if err != nil {
 		return comparisonFault(err)
 	}

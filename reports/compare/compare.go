@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ type Options struct {
 	// Columns are the differences to take; nil for every measure of every arm, over all classes.
 	Columns []Column
 	// Surface derives the text of a session's first surface again; nil if nobody can.
-	Surface func(r *reports.Run, arm string, at Location) (string, error)
+	Surface func(ctx context.Context, r *reports.Run, arm string, at Location) (string, error)
 	// Count is the number of tokens of a text in a tokenizer, for the diff of surfaces; needed with Surface.
 	Count func(tokenizer, text string) (int, error)
 }
@@ -109,8 +110,9 @@ func Open(dir string) (*reports.Run, error) {
 }
 
 // Compare sets two runs against each other. Runs of different corpora or sessions are a [*reports.IncomparableError] unless
-// o.AllowMismatch, and so are two without any session in common; every other error is about a table that cannot be read.
-func Compare(before, after *reports.Run, o Options) (*Comparison, error) {
+// o.AllowMismatch, and so are two without any session in common; every other error is ctx's, or about
+// a table that cannot be read.
+func Compare(ctx context.Context, before, after *reports.Run, o Options) (*Comparison, error) {
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Before: side(before), After: side(after),
 		Mismatches: Mismatches(before.Summary, after.Summary),
@@ -132,6 +134,9 @@ func Compare(before, after *reports.Run, o Options) (*Comparison, error) {
 
 	columns, flips, surfaces := newColumns(o.Columns, c.Arms), newFlips(c.Arms), newSurfaces(c.Arms)
 	for p, err := range pairing.walk(before, after) {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +146,7 @@ func Compare(before, after *reports.Run, o Options) (*Comparison, error) {
 	}
 	c.Measures = columns.differences()
 	c.Flips = flips.list(after)
-	c.Surfaces, err = surfaces.list(before, after, o)
+	c.Surfaces, err = surfaces.list(ctx, before, after, o)
 	return c, err
 }
 

@@ -29,7 +29,7 @@ func four() (before, after []metrics.Observations) {
 
 func mustCompare(t testing.TB, before, after *reports.Run, o compare.Options) *compare.Comparison {
 	t.Helper()
-	c, err := compare.Compare(before, after, o)
+	c, err := compare.Compare(t.Context(), before, after, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,11 +145,11 @@ func TestMismatches(t *testing.T) {
 		m := reportstest.Manifest(4)
 		c.change(&m)
 		after := reportstest.Write(t, m, c.after...)
-		_, err := compare.Compare(before, after, compare.Options{})
+		_, err := compare.Compare(t.Context(), before, after, compare.Options{})
 		if !errors.As(err, new(*reports.IncomparableError)) || !strings.Contains(err.Error(), c.said) || !strings.Contains(err.Error(), "\nhint: ") {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.said)
 		}
-		got, err := compare.Compare(before, after, compare.Options{AllowMismatch: true})
+		got, err := compare.Compare(t.Context(), before, after, compare.Options{AllowMismatch: true})
 		switch {
 		case c.sessions == 0:
 			if !errors.As(err, new(*reports.IncomparableError)) {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -82,14 +83,14 @@ func partOf(s metrics.SessionArm) SurfacePart {
 }
 
 // list gives the arms with changed surfaces, each with the text of one if it can be derived again.
-func (s *surfaces) list(before, after *reports.Run, o Options) ([]SurfaceChange, error) {
+func (s *surfaces) list(ctx context.Context, before, after *reports.Run, o Options) ([]SurfaceChange, error) {
 	list := []SurfaceChange{}
 	for _, change := range s.order {
 		if change.Sessions == 0 {
 			continue
 		}
 		change.Command = SurfaceCommand(after, change.Arm, change.At)
-		if err := change.derive(before, after, o, s.tokenizer[change.Arm]); err != nil {
+		if err := change.derive(ctx, before, after, o, s.tokenizer[change.Arm]); err != nil {
 			return nil, err
 		}
 		list = append(list, *change)
@@ -99,7 +100,7 @@ func (s *surfaces) list(before, after *reports.Run, o Options) ([]SurfaceChange,
 
 // derive compares the texts, if both have the hash that was recorded: a text that only looks like the one that was sent
 // would be worse than none.
-func (c *SurfaceChange) derive(before, after *reports.Run, o Options, tokenizer string) error {
+func (c *SurfaceChange) derive(ctx context.Context, before, after *reports.Run, o Options, tokenizer string) error {
 	if o.Surface == nil {
 		c.NoText = "surfaces are stored as hashes, and nothing here derives their texts"
 		return nil
@@ -109,7 +110,10 @@ func (c *SurfaceChange) derive(before, after *reports.Run, o Options, tokenizer 
 		run  *reports.Run
 		want string
 	}{{before, c.Before.SHA256}, {after, c.After.SHA256}} {
-		text, err := o.Surface(side.run, c.Arm, c.At)
+		text, err := o.Surface(ctx, side.run, c.Arm, c.At)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			c.NoText = "the text of " + side.run.Dir + " cannot be derived again: " + firstLine(err)
 			return nil

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -92,9 +93,9 @@ func NeedsBaseline(rules []Rule) *Rule {
 	return nil
 }
 
-// Judge holds a run to rules. Runs that cannot be compared are a [*reports.IncomparableError]; every other error is about a
-// table that cannot be read.
-func Judge(o Options) (*Report, error) {
+// Judge holds a run to rules. Runs that cannot be compared are a [*reports.IncomparableError]; every other error is ctx's, or
+// about a table that cannot be read.
+func Judge(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{
 		SchemaVersion: schemaVersion, Rules: o.RulesFile, Run: o.Run.Dir,
 		Mismatches: []string{}, Flips: []compare.Flip{}, Checks: checksOf(o),
@@ -107,7 +108,7 @@ func Judge(o Options) (*Report, error) {
 		}
 		r.Baseline = o.Baseline.Path
 		if o.Baseline.Run != nil {
-			c, err := compare.Compare(o.Baseline.Run, o.Run, compare.Options{AllowMismatch: o.AllowMismatch, Columns: columnsOf(r.Checks)})
+			c, err := compare.Compare(ctx, o.Baseline.Run, o.Run, compare.Options{AllowMismatch: o.AllowMismatch, Columns: columnsOf(r.Checks)})
 			if err != nil {
 				return nil, err
 			}

@@ -43,7 +43,7 @@ func parse(t testing.TB, rule string) []gate.Rule {
 // judge holds a run to one rule.
 func judge(t testing.TB, run *reports.Run, b *gate.Baseline, rule string) *gate.Report {
 	t.Helper()
-	r, err := gate.Judge(gate.Options{RulesFile: "gate.yaml", Rules: parse(t, rule), Run: run, Baseline: b, Now: today})
+	r, err := gate.Judge(t.Context(), gate.Options{RulesFile: "gate.yaml", Rules: parse(t, rule), Run: run, Baseline: b, Now: today})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gate.Judge(gate.Options{Rules: rules, Run: after, Baseline: &gate.Baseline{Summary: before.Summary, Run: before}, Now: today})
+	r, err := gate.Judge(t.Context(), gate.Options{Rules: rules, Run: after, Baseline: &gate.Baseline{Summary: before.Summary, Run: before}, Now: today})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func TestOtherSessionsAreRefused(t *testing.T) {
 	before, after := runOf(t, 4, 0, 500), runOf(t, 3, 0, 500)
 	for _, b := range []*gate.Baseline{{Path: "b", Summary: before.Summary, Run: before}, {Path: "b", Summary: before.Summary}} {
 		o := gate.Options{Rules: parse(t, "{measure: surface_tokens, arm: listing, largest_drop: 0}"), Run: after, Baseline: b, Now: today}
-		if _, err := gate.Judge(o); !errors.As(err, new(*reports.IncomparableError)) {
+		if _, err := gate.Judge(t.Context(), o); !errors.As(err, new(*reports.IncomparableError)) {
 			t.Errorf("error %v", err)
 		}
 		o.AllowMismatch = true
-		if r, err := gate.Judge(o); err != nil || r.Status != gate.Passed || len(r.Mismatches) == 0 {
+		if r, err := gate.Judge(t.Context(), o); err != nil || r.Status != gate.Passed || len(r.Mismatches) == 0 {
 			t.Errorf("allowed: %v %+v", err, r)
 		}
 	}
@@ -196,7 +196,7 @@ func TestExtractedBaseline(t *testing.T) {
 	}
 	var texts [2]bytes.Buffer
 	for i, b := range []*gate.Baseline{small, {Path: path, Summary: before.Summary}} {
-		r, err := gate.Judge(gate.Options{Rules: rules, Run: after, Baseline: b, Now: today})
+		r, err := gate.Judge(t.Context(), gate.Options{Rules: rules, Run: after, Baseline: b, Now: today})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gate.Judge(gate.Options{RulesFile: "gate.yaml", Rules: rules, Run: after, Baseline: &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}, Now: today})
+	r, err := gate.Judge(t.Context(), gate.Options{RulesFile: "gate.yaml", Rules: rules, Run: after, Baseline: &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}, Now: today})
 	if err != nil {
 		t.Fatal(err)
 	}
