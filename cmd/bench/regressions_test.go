@@ -89,6 +89,22 @@ func TestSeededRegressions(t *testing.T) {
 	}
 }
 
+// TestRegressionsFitTheSource: each change of testdata/regressions finds the text that it replaces.
+func TestRegressionsFitTheSource(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patches, err := filepath.Glob("testdata/regressions/*.txtar")
+	if err != nil || len(patches) != 5 {
+		t.Fatalf("%d patches, want 5: %v", len(patches), err)
+	}
+	s := seeder{t: t, root: root, dir: t.TempDir()}
+	for _, path := range patches {
+		s.overlay(strings.TrimSuffix(filepath.Base(path), ".txtar"))
+	}
+}
+
 // seeder builds programs and plays runs in a folder of its own.
 type seeder struct {
 	t         *testing.T

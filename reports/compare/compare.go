@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/reports"
@@ -122,6 +123,11 @@ func Compare(ctx context.Context, before, after *reports.Run, o Options) (*Compa
 		return nil, Refuse(before.Dir, after.Dir, c.Mismatches)
 	}
 	c.compareArms(before.Summary.Assumptions, after.Summary.Assumptions)
+	if a, b := systemPrompt(before.Summary), systemPrompt(after.Summary); a != b {
+		for _, arm := range c.Arms {
+			c.Assumptions = append(c.Assumptions, Assumption{arm, "system prompt", a, b})
+		}
+	}
 	pairing, err := pairSessions(before, after)
 	if err != nil {
 		return nil, err
@@ -185,6 +191,16 @@ func (c *Comparison) compareArms(before, after []reports.Arm) {
 			c.ArmsOnlyBefore = append(c.ArmsOnlyBefore, a.Name)
 		}
 	}
+}
+
+// systemPrompt is what stands for the system prompt in a run's configuration: its text, or its digest.
+func systemPrompt(s reports.Summary) string {
+	config, _ := s.Config.(map[string]any)
+	if text, ok := config["system_prompt"].(string); ok {
+		return text
+	}
+	digest, _ := config["system_prompt"].(map[string]any)
+	return strings.TrimSpace(fmt.Sprint("sha256 ", digest["sha256"]))
 }
 
 // breakEvens are those that both runs have and that moved.

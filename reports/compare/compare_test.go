@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,6 +161,27 @@ func TestMismatches(t *testing.T) {
 		case got.Sessions != c.sessions || got.PairedBy != c.by || got.OnlyBefore != 4-c.sessions || len(got.Mismatches) == 0:
 			t.Errorf("%s, allowed: %d sessions by %s, %d only before, mismatches %q", c.name, got.Sessions, got.PairedBy, got.OnlyBefore, got.Mismatches)
 		}
+	}
+}
+
+func TestAssumptionsThatDiffer(t *testing.T) {
+	a, _ := four()
+	m := reportstest.Manifest(4)
+	m.Config.(map[string]any)["system_prompt"] = "Be brief."
+	before := reportstest.Write(t, m, a...)
+	for i := range a {
+		a[i].Arms[1].Assumptions.Settings = "listing=off"
+	}
+	m = reportstest.Manifest(4)
+	m.Config.(map[string]any)["system_prompt"] = map[string]any{"sha256": "abc", "bytes": 3}
+	c := mustCompare(t, before, reportstest.Write(t, m, a...), compare.Options{})
+	want := []compare.Assumption{
+		{Arm: "listing", What: "settings", Before: "", After: "listing=off"},
+		{Arm: "eager", What: "system prompt", Before: "Be brief.", After: "sha256 abc"},
+		{Arm: "listing", What: "system prompt", Before: "Be brief.", After: "sha256 abc"},
+	}
+	if !slices.Equal(c.Assumptions, want) {
+		t.Errorf("%+v, want %+v", c.Assumptions, want)
 	}
 }
 
