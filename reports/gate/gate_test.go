@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,7 +183,11 @@ func TestExtractedBaseline(t *testing.T) {
 	for i := range rules {
 		rules[i].Arms = []string{"listing"}
 	}
-	text, err := reports.EncodeSummary(gate.Extract(before.Summary, rules))
+	extract := gate.Extract(before.Summary, rules)
+	if i := slices.IndexFunc(extract.Figures, func(f metrics.Figure) bool { return f.PoolBin != "" || f.Arm != "listing" }); i >= 0 {
+		t.Errorf("no rule asks for %+v", extract.Figures[i])
+	}
+	text, err := reports.EncodeSummary(extract)
 	if err != nil {
 		t.Fatal(err)
 	}
