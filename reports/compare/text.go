@@ -42,12 +42,12 @@ func (c *Comparison) writeHead(text *bytes.Buffer) {
 	for _, s := range []struct {
 		title string
 		side  Side
-	}{{"Before", c.Before}, {"After ", c.After}} {
+	}{{"Before:", c.Before}, {"After:", c.After}} {
 		version := s.side.ToolVersion
 		if s.side.Commit != "" {
 			version += " at " + short(s.side.Commit)
 		}
-		fmt.Fprintf(text, "%s: %s, corpus %s, %s, seed %d, version %s\n", s.title, s.side.Run,
+		fmt.Fprintf(text, "%-7s %s, corpus %s, %s, seed %d, version %s\n", s.title, s.side.Run,
 			strings.TrimSpace(s.side.Corpus.Name+" "+s.side.Corpus.Version), sessions(s.side.Sessions), s.side.Seed, version)
 	}
 	for _, m := range c.Mismatches {
