@@ -111,8 +111,7 @@ func (a *Accumulator) addCall(totals *armTotals, c Call) {
 }
 
 func (a *Accumulator) addSearch(totals *armTotals, s Search) {
-	j := judged{absent: s.Class == ClassAbsent, hits: len(s.Hits)}
-	j.Retrieval, j.hasGold = Evaluate(s)
+	j := judgedOf(s)
 	if !j.hasGold && !j.absent {
 		return
 	}

@@ -8,7 +8,7 @@
 //     memory depends on the number of arms, classes and pool sizes, not on the number of sessions.
 //  4. [Accumulator.Figures] gives each mean with its population, unit and better direction; [Accumulator.BreakEvens]
 //     tells from which turn, and from how many tokens of deferred schemas, an arm is cheaper than the eager one.
-//  5. [MeanIntervals] and [RandomisationTests] say how far a mean, or the difference of two, is to be trusted.
+//  5. [Items] gives the members of each population one by one, so that those of two runs can be paired; [MeanIntervals] and [RandomisationTests] say how far a mean, or the difference of two, is to be trusted.
 //  6. [Measures] explains each measure in a line, and what made a figure weak is attached to it as a [Warning].
 //
 // A mean without its population is not printed, and a population of none has no figure. What was not reached is never

@@ -112,6 +112,12 @@ type judged struct {
 	hits    int
 }
 
+func judgedOf(s Search) judged {
+	j := judged{absent: s.Class == ClassAbsent, hits: len(s.Hits)}
+	j.Retrieval, j.hasGold = Evaluate(s)
+	return j
+}
+
 func share() Range   { return Range{0, 1} }
 func counted() Range { return Range{0, math.Inf(1)} }
 func signed() Range  { return Range{math.Inf(-1), math.Inf(1)} }

@@ -65,3 +65,23 @@ func differing(arm Arm, arms []Arm) (list []string) {
 	}
 	return list
 }
+
+// DifferingAssumptions lists what two arms of one name do not share: what it is, and how either has it.
+func DifferingAssumptions(before, after Arm) (list [][3]string) {
+	if before.Bridge != after.Bridge {
+		list = append(list, [3]string{"bridge", onOff(before.Bridge), onOff(after.Bridge)})
+	}
+	for _, a := range assumptions() {
+		if was, is := a.of(before.Assumptions), a.of(after.Assumptions); was != is {
+			list = append(list, [3]string{a.name, was, is})
+		}
+	}
+	return list
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}

@@ -96,3 +96,10 @@ func observations[Row, Observation any](r *Run, name string, of func(Row) Observ
 		}
 	}
 }
+
+// ReadSummary reads the summary of a run from a file: summary.json, or one with some of its figures.
+func ReadSummary(path string) (Summary, error) {
+	var s Summary
+	err := readJSON(path, &s)
+	return s, err
+}

@@ -28,3 +28,6 @@ type Arm struct {
 	Name string `json:"arm"`
 	Assumptions
 }
+
+// EncodeSummary is a summary as summary.json has it.
+func EncodeSummary(s Summary) ([]byte, error) { return encodeJSON(s) }

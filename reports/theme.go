@@ -94,6 +94,9 @@ func (t theme) hides(measure string) bool {
 	return false
 }
 
+// Shown reports whether printed tables have a measure; those that they leave out stand in summary.json.
+func Shown(measure string) bool { return !themeOf(measure).hides(measure) }
+
 func matches(pattern, name string) bool {
 	if prefix, wild := strings.CutSuffix(pattern, "*"); wild {
 		return strings.HasPrefix(name, prefix)

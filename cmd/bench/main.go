@@ -21,10 +21,10 @@ func run(ctx context.Context, env cli.Env) int {
 	root.Short = "Measure tool containment: tokens saved, round trips, retrieval, stability"
 	root.Long = "Measure what it costs, and what it saves, to keep an agent's tools out of its requests until it\n" +
 		"asks for them. Without a verb, bench is bench run.\n\n" +
-		"Exit status: 0 success; 1 vectors differ, or lint fails; 2 usage or configuration; 3 input that is\n" +
-		"incomplete, unreadable or empty, or output that cannot be written; 4 runs that do not belong\n" +
-		"together; 130 interrupted (what is finished is kept)."
-	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench surface --toolsets hermes-cli,github\n  bench discover tools\n  bench corpus lint --corpus tools-list.json"
-	root.AddCommand(runCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), evalCommand(env), reportCommand(env), conformanceCommand(env))
+		"Exit status: 0 success; 1 a gate fails, vectors differ, or lint fails; 2 usage or configuration;\n" +
+		"3 input that is incomplete, unreadable or empty, or output that cannot be written; 4 runs that are\n" +
+		"not comparable; 130 interrupted (what is finished is kept)."
+	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench compare runs/BEFORE runs/AFTER\n  bench surface --toolsets hermes-cli,github\n  bench discover tools\n  bench corpus lint --corpus tools-list.json"
+	root.AddCommand(runCommand(env), compareCommand(env), gateCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), evalCommand(env), reportCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
 }

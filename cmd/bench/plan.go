@@ -69,7 +69,7 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"sessions": f.sessions, "arms": armsOf(p.arms), "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
+		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
 		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
 	}}
 	p.manifest.Config = map[string]any{
@@ -100,9 +100,9 @@ func (p *plan) takeCorpus(ctx context.Context, env cli.Env, f runFlags) (*corpus
 // chooseArms takes default arms by name, or those of a file, and the weights of
 // tokens.
 func (p *plan) chooseArms(f runFlags) (err error) {
-	if len(f.arms) == 1 && isArmsFile(f.arms[0]) {
+	if file := armsFile(f.arms); file != "" {
 		var notes []string
-		if p.arms, notes, err = replay.LoadArms(f.arms[0]); err != nil {
+		if p.arms, notes, err = replay.LoadArms(file); err != nil {
 			return cli.Usage(err)
 		}
 		p.notes = append(p.notes, notes...)
@@ -147,6 +147,14 @@ func (p *plan) readSystemPrompt(path string) (any, error) {
 func isArmsFile(text string) bool {
 	extension := filepath.Ext(text)
 	return extension == ".yaml" || extension == ".yml" || strings.ContainsRune(text, filepath.Separator)
+}
+
+// armsFile is the file of arms that --arms names; empty where it names default arms.
+func armsFile(words []string) string {
+	if len(words) == 1 && isArmsFile(words[0]) {
+		return words[0]
+	}
+	return ""
 }
 
 // armsOf names arms as --arms does.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	commands := clitest.Commands()
-	commands["draw"] = draw
+	commands["draw"], commands["example"] = draw, example
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
 }
 
@@ -37,4 +39,11 @@ func draw(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	_, err = sessions.WriteFile(ts.MkAbs(args[0]), drawer.Sessions(rows))
 	ts.Check(err)
+}
+
+// example copies a file of examples: example FILE.
+func example(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o666))
 }
