@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Accumulator turns observations into figures, one session at a time. Make one with [NewAccumulator].
@@ -15,9 +16,14 @@ type Accumulator struct {
 	arms  map[string]*armTotals
 }
 
-// NewAccumulator returns an accumulator that holds no session yet.
-func NewAccumulator() *Accumulator {
-	return &Accumulator{rules: rules(), arms: make(map[string]*armTotals)}
+// NewAccumulator returns an accumulator that holds no session yet. It gives the figures of the measures named, of all if none
+// is. That calls were lost is known, and warned of, only with [MeasureLostRate] among them.
+func NewAccumulator(only ...string) *Accumulator {
+	kept := rules()
+	if len(only) > 0 {
+		kept = slices.DeleteFunc(kept, func(r rule) bool { return !slices.Contains(only, r.Name) })
+	}
+	return &Accumulator{rules: kept, arms: make(map[string]*armTotals)}
 }
 
 // Add adds what one session gave, under all its arms. Observations that contradict each other or themselves are an error

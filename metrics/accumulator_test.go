@@ -222,6 +222,21 @@ func TestFigureOrder(t *testing.T) {
 }
 
 // TestEagerCountedOtherwise: what an arm saved says little where eager's tokens are of another tokenizer, cache or weight.
+// Some of the measures have the figures that they have among all.
+func TestFiguresOfSomeMeasures(t *testing.T) {
+	only := []string{"surface_tokens", metrics.MeasureExtraRequests, metrics.MeasureLostRate, "recall@1"}
+	some := metrics.NewAccumulator(only...)
+	for _, o := range twoSessions() {
+		if err := some.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := slices.DeleteFunc(accumulate(t, twoSessions()).Figures(), func(f metrics.Figure) bool { return !slices.Contains(only, f.Measure) })
+	if got := some.Figures(); len(got) == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("figures %+v, want %+v", got, want)
+	}
+}
+
 func TestEagerCountedOtherwise(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*metrics.Assumptions)

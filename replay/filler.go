@@ -17,6 +17,22 @@ func fillArguments(d *registry.Definition) json.RawMessage {
 	return fillObject(d.Parameters, fillerDepthMax)
 }
 
+// fillersMax bounds the made-up arguments that a player keeps.
+const fillersMax = 1 << 16
+
+// filled is fillArguments, each tool's made up once.
+func (p *Player) filled(d *registry.Definition) json.RawMessage {
+	arguments, ok := p.fillers[d]
+	if !ok {
+		arguments = fillArguments(d)
+		if len(p.fillers) >= fillersMax {
+			clear(p.fillers)
+		}
+		p.fillers[d] = arguments
+	}
+	return arguments
+}
+
 // fill is the least value that a schema allows, as far as its common keywords
 // tell; where they tell nothing, a word.
 func fill(schema json.RawMessage, depth int) json.RawMessage {

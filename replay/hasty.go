@@ -124,7 +124,7 @@ func (h *hasty) use(a *attempt, hidden []*goldCall) []move {
 	}
 	arguments := json.RawMessage("{}")
 	if d := a.play.definition(h.pick); d != nil {
-		arguments = fillArguments(d)
+		arguments = a.play.player.filled(d)
 	}
 	return []move{{modelCall: modelCall{name: bridge.CallTool, arguments: a.play.arm.Variant.CallArguments(h.pick, arguments)}}}
 }
@@ -161,10 +161,34 @@ func (p *play) rankedLines(utterance string) []string {
 	if !p.shown.Activated {
 		return nil
 	}
-	if p.lines == nil || p.linesFrom != p.shown.Listing.Text {
-		p.lines, p.linesFrom = newLineIndex(p.player.rig.lines, p.shown.Listing), p.shown.Listing.Text
+	return p.player.rig.lines.of(p.shown.Listing).rank(utterance)
+}
+
+// lineIndexes keeps the last indexes of listings: plays side by side see the same.
+type lineIndexes struct {
+	retriever search.Retriever
+	kept      [lineIndexesMax]keptLines
+	next      int
+}
+
+const lineIndexesMax = 16
+
+type keptLines struct {
+	form  bridge.Form
+	text  string
+	index *lineIndex
+}
+
+func (x *lineIndexes) of(l bridge.Listing) *lineIndex {
+	for i := range x.kept {
+		if k := &x.kept[i]; k.index != nil && k.form == l.Form && k.text == l.Text {
+			return k.index
+		}
 	}
-	return p.lines.rank(utterance)
+	index := newLineIndex(x.retriever, l)
+	x.kept[x.next] = keptLines{l.Form, l.Text, index}
+	x.next = (x.next + 1) % lineIndexesMax
+	return index
 }
 
 // lineIndex searches the lines of a listing.

@@ -22,7 +22,7 @@ type play struct {
 	arm    *armState
 	view   *view
 	// judged keeps the judged searches for the arms that ask alike: the same
-	// tools give the same.
+	// tools give the same. Nil where no searches are judged.
 	judged map[judgedBy][]metrics.Search
 
 	shown   *assembly.Assembled // in the request before, or the coming one
@@ -31,11 +31,9 @@ type play struct {
 	cache   promptCache
 	bill    bill
 
-	lines     *lineIndex // of the listing linesFrom
-	linesFrom string
-
 	described map[string]bool // schemas in the history, by visible name
 	called    map[string]bool
+	searched  int // searches that the agent made
 
 	row      metrics.SessionArm
 	calls    []metrics.Call
@@ -190,7 +188,10 @@ func (p *play) turn(ctx context.Context, n int, t *sessions.Turn) error {
 		p.calls = append(p.calls, c)
 		p.row.WrongCalls += c.WrongCalls
 	}
-	p.judge(n, t, asked, a.searched)
+	p.searched += a.searched
+	if p.judged != nil {
+		p.judge(n, t, asked, a.searched)
+	}
 	p.row.Turns++
 	p.row.PromptByTurn = append(p.row.PromptByTurn, p.row.PromptTokens)
 	p.row.EffectiveTokens = p.bill.effective(p.player.options.Weights)

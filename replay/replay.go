@@ -76,6 +76,7 @@ type Player struct {
 	probes        map[string]bool // that some tool is asked for by
 	rewrites      map[string]assembly.Rewrite
 	edited        map[editKey]*registry.Definition
+	fillers       map[*registry.Definition]json.RawMessage
 }
 
 // rig is what the arms of a worker share.
@@ -84,7 +85,7 @@ type rig struct {
 	counts map[string]*surfaceCounter // by tokenizer
 	memos  map[rankKey]*bridge.Memo
 	ranks  map[string]search.Retriever
-	lines  search.Retriever // ranks the lines of listings
+	lines  lineIndexes // of listings
 
 	digests digester // of tools arrays
 }
@@ -147,9 +148,10 @@ func NewPlayer(o Options) (*Player, error) {
 		probes:   make(map[string]bool),
 		rewrites: o.Corpus.Rewrites(),
 		edited:   make(map[editKey]*registry.Definition),
+		fillers:  make(map[*registry.Definition]json.RawMessage),
 	}
 	var err error
-	if p.rig.lines, err = search.New("bm25"); err != nil {
+	if p.rig.lines.retriever, err = search.New("bm25"); err != nil {
 		return nil, err
 	}
 	for _, a := range o.Arms {
@@ -243,7 +245,15 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 		plays[i] = newPlay(p, st, arm, st.views[i], judged)
 	}
 	whole := st.assemble()
-	if err := p.timeline(ctx, st, plays); err != nil {
+	err = p.timeline(st, func(n int, t *sessions.Turn) error {
+		for _, play := range plays {
+			if err := play.turn(ctx, n, t); err != nil {
+				return fmt.Errorf("under arm %s: %w", play.arm.Name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return metrics.Observations{}, fmt.Errorf("session %s: %w", s.SessionID, err)
 	}
 	for _, play := range plays {
@@ -258,8 +268,9 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 	return out, nil
 }
 
-// timeline lets the session's events happen and plays its turns.
-func (p *Player) timeline(ctx context.Context, st *stage, plays []*play) error {
+// timeline lets the session's events happen and plays its turns, which it numbers
+// from 0.
+func (p *Player) timeline(st *stage, play func(n int, t *sessions.Turn) error) error {
 	turn := 0
 	for i := range st.session.Events {
 		e := &st.session.Events[i]
@@ -270,10 +281,8 @@ func (p *Player) timeline(ctx context.Context, st *stage, plays []*play) error {
 			}
 			continue
 		}
-		for _, play := range plays {
-			if err := play.turn(ctx, turn, e.Turn); err != nil {
-				return fmt.Errorf("turn %d under arm %s: %w", turn, play.arm.Name, err)
-			}
+		if err := play(turn, e.Turn); err != nil {
+			return fmt.Errorf("turn %d %w", turn, err)
 		}
 		turn++
 	}

@@ -14,10 +14,10 @@ import (
 const inFlight = 16
 
 // job is one session on its way through a worker.
-type job struct {
+type job[T any] struct {
 	session *sessions.Session
 	done    chan struct{}
-	out     metrics.Observations
+	out     T
 	err     error
 }
 
@@ -27,6 +27,13 @@ type job struct {
 // and when ctx is cancelled: then everything emitted so far is whole, and the
 // error is the context's.
 func Run(ctx context.Context, o Options, all iter.Seq2[*sessions.Session, error], workers int, emit func(metrics.Observations) error) error {
+	return run(ctx, o, all, workers, (*Player).Play, emit)
+}
+
+// run is Run for any way to play a session.
+func run[T any](ctx context.Context, o Options, all iter.Seq2[*sessions.Session, error], workers int,
+	play func(*Player, context.Context, *sessions.Session) (T, error), emit func(T) error,
+) error {
 	players := make([]*Player, max(workers, 1))
 	for i := range players {
 		var err error
@@ -35,15 +42,15 @@ func Run(ctx context.Context, o Options, all iter.Seq2[*sessions.Session, error]
 		}
 	}
 	work, stop := context.WithCancel(ctx)
-	queue := make(chan *job, len(players))
-	order := make(chan *job, inFlight*len(players))
+	queue := make(chan *job[T], len(players))
+	order := make(chan *job[T], inFlight*len(players))
 
 	var wg sync.WaitGroup
 	for _, p := range players {
 		wg.Go(func() {
 			for j := range queue {
 				if j.err = work.Err(); j.err == nil {
-					j.out, j.err = p.Play(work, j.session)
+					j.out, j.err = play(p, work, j.session)
 				}
 				close(j.done)
 			}
@@ -64,9 +71,9 @@ func Run(ctx context.Context, o Options, all iter.Seq2[*sessions.Session, error]
 
 // feed puts each session into both queues; an error of the sequence travels as
 // a finished job.
-func feed(ctx context.Context, all iter.Seq2[*sessions.Session, error], queue, order chan<- *job) {
+func feed[T any](ctx context.Context, all iter.Seq2[*sessions.Session, error], queue, order chan<- *job[T]) {
 	for s, err := range all {
-		j := &job{session: s, done: make(chan struct{}), err: err}
+		j := &job[T]{session: s, done: make(chan struct{}), err: err}
 		if err != nil {
 			close(j.done)
 		}
@@ -88,7 +95,7 @@ func feed(ctx context.Context, all iter.Seq2[*sessions.Session, error], queue, o
 	}
 }
 
-func collect(ctx context.Context, order <-chan *job, emit func(metrics.Observations) error) error {
+func collect[T any](ctx context.Context, order <-chan *job[T], emit func(T) error) error {
 	for j := range order {
 		<-j.done
 		if j.err != nil {

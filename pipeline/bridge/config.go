@@ -427,6 +427,22 @@ func (c Config) Budget(contextLength int) int {
 	return max(0, min(c.ListingMaxTokens, budget))
 }
 
+// Shown is what of the settings a surface depends on.
+type Shown struct {
+	Bridged, Listed bool
+	BudgetTokens    int // of a listing; 0 where there is none
+}
+
+// Shown returns what of the settings decides on a surface for a context of that
+// many tokens: of the same definitions, settings that agree in it show the same.
+func (c Config) Shown(contextLength int) Shown {
+	s := Shown{Bridged: c.Enabled != Off, Listed: c.Enabled != Off && c.Listing != Off}
+	if s.Listed {
+		s.BudgetTokens = c.Budget(contextLength)
+	}
+	return s
+}
+
 // shareMax keeps a share within what every CPU converts to an int alike.
 const shareMax = 1 << 53
 

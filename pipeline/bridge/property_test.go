@@ -78,6 +78,39 @@ func namesTool(text, name string) bool {
 	return false
 }
 
+// TestShownDecidesOnTheSurface: settings that agree in what is shown show the same.
+func TestShownDecidesOnTheSurface(t *testing.T) { eachVariant(t, shownDecidesOnTheSurface) }
+
+func shownDecidesOnTheSurface(t *testing.T, variant bridge.Variant) {
+	position := rapid.SampledFrom([]bridge.Switch{bridge.Auto, bridge.On, bridge.Off})
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDeskOf(t, variant)
+		tools := drawTools(t, rt, d, 12)
+		surfaces := make(map[bridge.Shown]*bridge.Surface)
+		for range 8 {
+			c := variant.DefaultConfig()
+			c.Enabled, c.Listing = position.Draw(rt, "enabled"), position.Draw(rt, "listing")
+			c.ThresholdPct = rapid.SampledFrom([]float64{0, 1, 5, 50, 100}).Draw(rt, "threshold")
+			c.ListingMaxTokens = rapid.SampledFrom([]int{200, 4000}).Draw(rt, "cap")
+			c.SearchDefaultLimit = rapid.IntRange(1, 9).Draw(rt, "limit")
+			length := rapid.SampledFrom([]int{0, 1000, 5000}).Draw(rt, "context")
+			s, err := d.Assemble(tools, c, length)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			shown := c.Shown(length)
+			if other := surfaces[shown]; other != nil && !sameTexts(s.Definitions, other.Definitions) {
+				rt.Fatalf("%+v: %+v at %d tokens shows another surface than other settings", shown, c, length)
+			}
+			surfaces[shown] = s
+		}
+	})
+}
+
+func sameTexts(a, b []*registry.Definition) bool {
+	return slices.EqualFunc(a, b, func(x, y *registry.Definition) bool { return x.JSON == y.JSON })
+}
+
 // TestOrderNeverShows: the listing is a function of the set of tools.
 func TestOrderNeverShows(t *testing.T) { eachVariant(t, orderNeverShows) }
 

@@ -77,8 +77,32 @@ type Match struct {
 	Score float64
 }
 
-// Search ranks the tools in scope for a query.
+// searchKey is a search among the tools of one split.
+type searchKey struct {
+	query string
+	limit int
+}
+
+// searchesMax bounds the searches that a split keeps; a full map is emptied.
+const searchesMax = 1 << 10
+
+// Search ranks the tools in scope for a query. The slice is shared.
 func (s *Scope) Search(query string, limit int) []Match {
+	key := searchKey{query, limit}
+	matches, done := s.split.searches[key]
+	if !done {
+		matches = s.search(query, limit)
+		if s.split.searches == nil {
+			s.split.searches = make(map[searchKey][]Match)
+		} else if len(s.split.searches) >= searchesMax {
+			clear(s.split.searches)
+		}
+		s.split.searches[key] = matches
+	}
+	return matches
+}
+
+func (s *Scope) search(query string, limit int) []Match {
 	hits := s.Index().Search(nil, query, limit)
 	matches := make([]Match, len(hits))
 	for i, h := range hits {

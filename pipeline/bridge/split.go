@@ -29,6 +29,8 @@ type Split struct {
 	byName  map[string]*registry.Definition
 	index   search.Index
 	sources json.RawMessage
+	// searches are those made among Deferrable.
+	searches map[searchKey][]Match
 	// surfaces are those that were made of it.
 	surfaces []keptSurface
 }
