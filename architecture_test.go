@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"sessions":      {"corpus", "distributions", "pipeline"},
 	"replay":        {"corpus", "distributions", "metrics", "pipeline", "sessions"},
 	"reports":       {"metrics"},
+	"sweep":         {"corpus", "metrics", "pipeline", "replay", "sessions"},
 	"eval":          {"corpus", "distributions", "metrics", "pipeline"},
 	"conformance":   {"corpus", "distributions", "pipeline"},
 }
