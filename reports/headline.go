@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -20,7 +21,7 @@ func headline(s Summary, figures figureIndex) string {
 	}
 	if bridge, surface := figures.get("bridge_tokens", arm), figures.get("surface_tokens", arm); bridge != nil && surface != nil && bridge.Value == 0 {
 		return fmt.Sprintf("These sessions have no tool that can be deferred: every arm sends the same %s tokens of tool schemas with each request.",
-			number(surface.Value, 0))
+			numerals.Number(surface.Value, 0))
 	}
 	sentences := []string{schemaSentence(arm, figures), sessionSentence(s, arm, figures), callSentence(arm, figures)}
 	if sentence := bareSentence(s, arm, figures); sentence != "" {
@@ -28,10 +29,10 @@ func headline(s Summary, figures figureIndex) string {
 	}
 	if over := figures.get(measureOverContext, metrics.EagerArm); over != nil && over.Value > 0 {
 		sentences = append(sentences, fmt.Sprintf("In %s%% of the sessions %s's tools alone are larger than the context, and could not be sent at all.",
-			number(100*over.Value, 1), metrics.EagerArm))
+			numerals.Number(100*over.Value, 1), metrics.EagerArm))
 	}
 	if s.Sessions < smallRun {
-		sentences = append(sentences, fmt.Sprintf("This rests on %s only.", counted(s.Sessions, "session")))
+		sentences = append(sentences, fmt.Sprintf("This rests on %s only.", numerals.Of(s.Sessions, "session")))
 	}
 	return strings.Join(sentences, " ")
 }
@@ -98,13 +99,13 @@ func schemaSentence(arm string, figures figureIndex) string {
 		return fmt.Sprintf("Nothing is known of the schemas that %s sends.", arm)
 	}
 	sentence := fmt.Sprintf("With %s the tool schemas of a session's first request take %s tokens instead of %s",
-		arm, number(surface.Value, 0), number(eager.Value, 0))
+		arm, numerals.Number(surface.Value, 0), numerals.Number(eager.Value, 0))
 	if percent := figures.get("saved_pct", arm); percent != nil {
 		than := "less"
 		if percent.Value < 0 {
 			than = "more"
 		}
-		sentence += fmt.Sprintf(", %s%% %s per session on average", number(math.Abs(percent.Value), 1), than)
+		sentence += fmt.Sprintf(", %s%% %s per session on average", numerals.Number(math.Abs(percent.Value), 1), than)
 	}
 	if surface.Value > eager.Value {
 		sentence += ": the bridge costs more than it saves"
@@ -121,29 +122,29 @@ func sessionSentence(s Summary, arm string, figures figureIndex) string {
 	case net == nil:
 		return fmt.Sprintf("The arm %s was not played, so nothing is known of whole sessions.", metrics.EagerArm)
 	}
-	eager := number(tokens.Value+net.Value, 0)
+	eager := numerals.Number(tokens.Value+net.Value, 0)
 	turn, schemas := figures.get(metrics.MeasureBreakEvenTurns, arm), figures.get(metrics.MeasureBreakEvenTokens, arm)
 	pays := func(b *metrics.Figure) bool { return b != nil && b.Value > 0 }
 	catalogs := ""
 	if pays(schemas) {
-		catalogs = fmt.Sprintf("where it defers %s tokens of schemas or more", number(schemas.Value, 0))
+		catalogs = fmt.Sprintf("where it defers %s tokens of schemas or more", numerals.Number(schemas.Value, 0))
 	}
 	if net.Value <= 0 {
-		sentence := fmt.Sprintf("Over a whole session it costs %s effective tokens where %s costs %s: it does not pay", number(tokens.Value, 0), metrics.EagerArm, eager)
+		sentence := fmt.Sprintf("Over a whole session it costs %s effective tokens where %s costs %s: it does not pay", numerals.Number(tokens.Value, 0), metrics.EagerArm, eager)
 		if pays(schemas) {
 			sentence += ", except " + catalogs
 		}
 		return sentence + "."
 	}
 	if paysAtEverySize(s, arm) {
-		catalogs = fmt.Sprintf("wherever it defers tools (here %s tokens of schemas or more)", number(schemas.Value, 0))
+		catalogs = fmt.Sprintf("wherever it defers tools (here %s tokens of schemas or more)", numerals.Number(schemas.Value, 0))
 	}
-	sentence := fmt.Sprintf("Over a whole session it saves %s of %s effective tokens", number(net.Value, 0), eager)
+	sentence := fmt.Sprintf("Over a whole session it saves %s of %s effective tokens", numerals.Number(net.Value, 0), eager)
 	switch {
 	case pays(turn) && pays(schemas):
-		return sentence + fmt.Sprintf(", from turn %s on, and %s.", number(turn.Value, 0), catalogs)
+		return sentence + fmt.Sprintf(", from turn %s on, and %s.", numerals.Number(turn.Value, 0), catalogs)
 	case pays(turn):
-		return sentence + fmt.Sprintf(", from turn %s on, but not in the sessions that defer most.", number(turn.Value, 0))
+		return sentence + fmt.Sprintf(", from turn %s on, but not in the sessions that defer most.", numerals.Number(turn.Value, 0))
 	case pays(schemas):
 		return sentence + fmt.Sprintf(", %s, but not in the longest sessions.", catalogs)
 	default:
@@ -165,13 +166,13 @@ func callSentence(arm string, figures figureIndex) string {
 	}
 	never := "no tool that was needed is lost."
 	if lost := figures.get(metrics.MeasureLostRate, arm); lost != nil && lost.Value > 0 {
-		never = fmt.Sprintf("%s%% of the tools needed are never reached.", number(100*lost.Value, 1))
+		never = fmt.Sprintf("%s%% of the tools needed are never reached.", numerals.Number(100*lost.Value, 1))
 	}
 	extra := figures.get(metrics.MeasureExtraRequests, arm)
 	if extra == nil {
 		return "No cold call, the first use of a deferred tool, was reached: " + never
 	}
-	return fmt.Sprintf("A cold call, the first use of a deferred tool, costs %s extra requests on average, and %s", number(extra.Value, 2), never)
+	return fmt.Sprintf("A cold call, the first use of a deferred tool, costs %s extra requests on average, and %s", numerals.Number(extra.Value, 2), never)
 }
 
 // bareSentence says what the arm's listing is worth: how an arm with the same assumptions and no listing does. Empty if
@@ -186,9 +187,9 @@ func bareSentence(s Summary, arm string, figures figureIndex) string {
 		if withoutListing(other.Assumptions) != withoutListing(this.Assumptions) || none == nil || none.Value > 0 || extra == nil {
 			continue
 		}
-		sentence := fmt.Sprintf("Without the listing, under %s, it costs %s", other.Name, number(extra.Value, 2))
+		sentence := fmt.Sprintf("Without the listing, under %s, it costs %s", other.Name, numerals.Number(extra.Value, 2))
 		if lost := figures.get(metrics.MeasureLostRate, other.Name); lost != nil && lost.Value > 0 {
-			sentence += fmt.Sprintf(", and %s%% of the tools needed are never reached", number(100*lost.Value, 1))
+			sentence += fmt.Sprintf(", and %s%% of the tools needed are never reached", numerals.Number(100*lost.Value, 1))
 		}
 		return sentence + "."
 	}

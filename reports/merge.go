@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/internal/provenance"
 	"github.com/toolgauge/toolgauge/metrics"
 )
@@ -60,9 +61,9 @@ func checkShard(r *Run) error {
 		return incomparable("%s is no shard, but a run of its own\nhint: run with --shard 1/N to N/N, and merge those", r.Dir)
 	case m.Status != StatusSuccess:
 		return fmt.Errorf("%s: shard %s ended with status %s, %s of %s done\nhint: run the shard again", r.Dir, *m.Shard, m.Status,
-			count(m.Counts.Done), counted(m.Counts.Attempted, "session"))
+			numerals.Count(m.Counts.Done), numerals.Of(m.Counts.Attempted, "session"))
 	case m.Counts.Done != m.Shard.Rows || m.Shard.Index < 1 || m.Shard.Index > m.Shard.Count:
-		return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("shard %s of %s has %s", *m.Shard, counted(m.Shard.Rows, "session"), count(m.Counts.Done)))
+		return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("shard %s of %s has %s", *m.Shard, numerals.Of(m.Shard.Rows, "session"), numerals.Count(m.Counts.Done)))
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func checkComplete(shards []*Run) error {
 		shard := *r.Manifest.Shard
 		if want, err := NewShard(rows, shard.Index, total); err != nil || want != shard {
 			return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("shard %s of %s has %d from session %d on, not %d from %d on",
-				shard, counted(rows, "session"), shard.Rows, shard.First, want.Rows, want.First))
+				shard, numerals.Of(rows, "session"), shard.Rows, shard.First, want.Rows, want.First))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -115,7 +116,7 @@ func (o *outliner) head(run int) Head {
 	s, figures := o.summaries[run], o.figures[run]
 	h := Head{Headline: headline(s, figures), Best: bestArm(s, figures), Assuming: strings.Join(shared(s.Assumptions), ", ")}
 	corpus := strings.TrimSpace(s.Corpus.Name + " " + s.Corpus.Version)
-	h.Measured = fmt.Sprintf("corpus %s, %s, seed %d", corpus, counted(s.Sessions, "session"), s.Seed)
+	h.Measured = fmt.Sprintf("corpus %s, %s, seed %d", corpus, numerals.Of(s.Sessions, "session"), s.Seed)
 	if s.Shard != nil {
 		h.Measured += fmt.Sprintf("; shard %s of a run, to be merged with the others", *s.Shard)
 	}
@@ -123,7 +124,7 @@ func (o *outliner) head(run int) Head {
 		what := append([]string{deed(arm, figures)}, differing(arm, s.Assumptions)...)
 		h.Arms = append(h.Arms, ArmDeed{arm.Name, strings.Join(what, ", ")})
 		if f := figures.get(metrics.MeasureByteIdentical, arm.Name); f != nil && f.Value < 1 {
-			h.Notes = append(h.Notes, Note{"Fault", fmt.Sprintf("under %s the same definitions gave different bytes in %s%% of sessions", arm.Name, number(100-100*f.Value, 2))})
+			h.Notes = append(h.Notes, Note{"Fault", fmt.Sprintf("under %s the same definitions gave different bytes in %s%% of sessions", arm.Name, numerals.Number(100-100*f.Value, 2))})
 		}
 	}
 	if derived(s.Figures) {
@@ -131,7 +132,7 @@ func (o *outliner) head(run int) Head {
 	}
 	if c := s.Counts; c.Attempted > c.Done {
 		h.Notes = append(h.Notes, Note{"Incomplete", fmt.Sprintf("%s of %s done, %s failed, %s skipped; figures are of those done",
-			count(c.Done), counted(c.Attempted, "session"), count(c.Failed), count(c.Skipped))})
+			numerals.Count(c.Done), numerals.Of(c.Attempted, "session"), numerals.Count(c.Failed), numerals.Count(c.Skipped))})
 	}
 	return h
 }
@@ -222,7 +223,7 @@ func (o *outliner) measureRow(m metrics.Measure) (values, sizes Row) {
 	for i, f := range figures {
 		sizes.Cells[i].Text = noFigure
 		if f != nil {
-			sizes.Cells[i] = Cell{Text: count(int64(f.N)), Value: new(float64(f.N))}
+			sizes.Cells[i] = Cell{Text: numerals.Count(f.N), Value: new(float64(f.N))}
 		}
 	}
 	return values, sizes
@@ -237,7 +238,7 @@ func (o *outliner) cells(unit string, figures []*metrics.Figure) []Cell {
 			cells[i].Text = noFigure
 			continue
 		}
-		cells[i] = Cell{Text: number(f.Value, decimals), Value: &f.Value, Marks: o.marks(f.Warnings)}
+		cells[i] = Cell{Text: numerals.Number(f.Value, decimals), Value: &f.Value, Marks: o.marks(f.Warnings)}
 		switch {
 		case f.Value == 0 && (f.Measure == metrics.MeasureBreakEvenTurns || f.Measure == metrics.MeasureBreakEvenTokens):
 			cells[i].Text, cells[i].Value = "none", nil
@@ -269,7 +270,7 @@ func populations(figures []*metrics.Figure) string {
 			sizes = append(sizes, f.N)
 		}
 	}
-	least, most := count(int64(slices.Min(sizes))), count(int64(slices.Max(sizes)))
+	least, most := numerals.Count(int64(slices.Min(sizes))), numerals.Count(int64(slices.Max(sizes)))
 	if least == most {
 		return least
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -309,8 +310,8 @@ func TestNumber(t *testing.T) {
 		{0, 0, "0"}, {math.Copysign(0, -1), 1, "0.0"}, {-.04, 1, "0.0"}, {-.06, 1, "-0.1"}, {999, 0, "999"}, {999.5, 0, "1,000"}, {1000, 0, "1,000"},
 		{-123456, 0, "-123,456"}, {1234567.891, 2, "1,234,567.89"}, {-1000.5, 1, "-1,000.5"}, {12, 3, "12.000"},
 	} {
-		if got := number(c.x, c.decimals); got != c.want {
-			t.Errorf("number(%v, %d) = %q, want %q", c.x, c.decimals, got, c.want)
+		if got := numerals.Number(c.x, c.decimals); got != c.want {
+			t.Errorf("numerals.Number(%v, %d) = %q, want %q", c.x, c.decimals, got, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -53,7 +54,7 @@ func (p *serverPrinter) servers(servers []Server) {
 			writeItem(&p.out, label, width(label), "not counted: "+s.Failure)
 			continue
 		}
-		fmt.Fprintf(&p.out, "%s%6s tools  %9s tokens\n", label, count(int64(s.Tools)), count(int64(s.Tokens)))
+		fmt.Fprintf(&p.out, "%s%6s tools  %9s tokens\n", label, numerals.Count(s.Tools), numerals.Count(s.Tokens))
 	}
 	p.out.WriteByte('\n')
 }
@@ -75,7 +76,7 @@ func (p *serverPrinter) settings() {
 		session, net := p.figures.get(metrics.MeasureEffectiveTokens, arm.Name), p.figures.get(metrics.MeasureNetSaved, arm.Name)
 		netPercent := noFigure
 		if session != nil && net != nil && session.Value+net.Value > 0 {
-			netPercent = number(100*net.Value/(session.Value+net.Value), 1) + "%"
+			netPercent = numerals.Number(100*net.Value/(session.Value+net.Value), 1) + "%"
 		}
 		line(arm.Name,
 			p.value("surface_tokens", arm.Name, 1, 0, ""), p.value("saved_pct", arm.Name, 1, 1, "%"),
@@ -93,5 +94,5 @@ func (p *serverPrinter) value(measure, arm string, factor float64, decimals int,
 	if f == nil {
 		return noFigure
 	}
-	return number(factor*f.Value, decimals) + unit
+	return numerals.Number(factor*f.Value, decimals) + unit
 }

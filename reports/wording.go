@@ -40,39 +40,6 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 	}
 }
 
-// number is x with thousands apart, and no minus before a zero.
-func number(x float64, decimals int) string {
-	text := strconv.FormatFloat(x, 'f', decimals, 64)
-	sign := ""
-	if rest, negative := strings.CutPrefix(text, "-"); negative {
-		text = rest
-		if strings.Trim(text, "0.") != "" {
-			sign = "-"
-		}
-	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return sign + whole
-}
-
-// Number words a value as every report does: thousands apart, so many decimals, and no minus before a zero.
-func Number(x float64, decimals int) string { return number(x, decimals) }
-
-func count(n int64) string { return number(float64(n), 0) }
-
-// counted is a number of things, as in "1 session" or "2 sessions".
-func counted(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return count(n) + " " + thing + "s"
-}
-
 // direction is the unit of a measure and a mark for which way it improves, which the head explains.
 func direction(m metrics.Measure) string {
 	switch m.Better {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -167,15 +168,15 @@ func number(text string) float64 {
 // were eligible.
 func (out *Outcome) why(o Objective, best *Point, eligible int, bound lostBound) string {
 	eager := out.point(metrics.EagerArm)
-	tokens, without := grouped(best.EffectiveTokens, 0), grouped(eager.EffectiveTokens, 0)
+	tokens, without := numerals.Number(best.EffectiveTokens, 0), numerals.Number(eager.EffectiveTokens, 0)
 	if !eager.Fits {
-		without += fmt.Sprintf(", and larger than the context in %s%% of the sessions", grouped(100*value(eager.OverContext), 1))
+		without += fmt.Sprintf(", and larger than the context in %s%% of the sessions", numerals.Number(100*value(eager.OverContext), 1))
 	}
-	lost, extra := grouped(100*value(best.LostRate), 1), grouped(value(best.ExtraRequests), 2)
+	lost, extra := numerals.Number(100*value(best.LostRate), 1), numerals.Number(value(best.ExtraRequests), 2)
 	switch {
 	case o.Given:
 		return fmt.Sprintf("Of the %d settings that fit the context it has the least sum, %s: %s effective tokens a session, %s extra requests a cold call, %s%% of the tools needed lost.",
-			eligible, grouped(best.Objective, 1), tokens, extra, lost)
+			eligible, numerals.Number(best.Objective, 1), tokens, extra, lost)
 	case best.Group == eager.Group:
 		return fmt.Sprintf("Nothing costs less than to send every schema, %s effective tokens a session: a bridge does not pay here.", tokens)
 	}
@@ -184,25 +185,5 @@ func (out *Outcome) why(o Objective, best *Point, eligible int, bound lostBound)
 		of = "and is the only setting that loses"
 	}
 	return fmt.Sprintf("It takes %s effective tokens a session (eager: %s), %s hardly more tools than the best %s (it loses %s%%, the best %s%%). A cold call takes %s extra requests.",
-		tokens, without, of, bound.of, lost, grouped(100*bound.rate, 1), extra)
-}
-
-// grouped writes a number with so many decimals and its thousands parted.
-func grouped(x float64, decimals int) string {
-	text := strconv.FormatFloat(x, 'f', decimals, 64)
-	sign := ""
-	if rest, negative := strings.CutPrefix(text, "-"); negative {
-		text = rest
-		if strings.Trim(text, "0.") != "" {
-			sign = "-"
-		}
-	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return sign + whole
+		tokens, without, of, bound.of, lost, numerals.Number(100*bound.rate, 1), extra)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -29,7 +30,7 @@ func (r *Report) Print(w io.Writer) error {
 		r.printRecommendation(&out, c)
 	}
 	paragraph(&out, "", "", fmt.Sprintf("Measured on: corpus %s, %s, %s under each of %d points, seed %d",
-		strings.TrimSpace(r.Source.Corpus+" "+r.Source.CorpusVersion), plural(r.Source.Sessions, "session"), "played", r.grid.Points(), r.Source.Seed))
+		strings.TrimSpace(r.Source.Corpus+" "+r.Source.CorpusVersion), numerals.Of(r.Source.Sessions, "session"), "played", r.grid.Points(), r.Source.Seed))
 	paragraph(&out, "", "", "Objective: "+r.Objective.String())
 	for _, c := range r.Contexts {
 		for _, o := range c.Outcomes {
@@ -41,25 +42,18 @@ func (r *Report) Print(w io.Writer) error {
 	return err
 }
 
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return grouped(float64(n), 0) + " " + thing + "s"
-}
-
 func contextText(length int) string {
 	if length <= 0 {
 		return "unknown context"
 	}
-	return grouped(float64(length), 0) + " tokens of context"
+	return numerals.Count(length) + " tokens of context"
 }
 
 // printRecommendation says what to take for one context length.
 func (r *Report) printRecommendation(out *bytes.Buffer, c *Context) {
 	first := c.Outcomes[0]
 	rec := first.Recommendation
-	paragraph(out, "", "  ", fmt.Sprintf("%s, agent %s (%s): %s", contextText(c.Length), first.Model, plural(c.Sessions, "session"), rec.Setting))
+	paragraph(out, "", "  ", fmt.Sprintf("%s, agent %s (%s): %s", contextText(c.Length), first.Model, numerals.Of(c.Sessions, "session"), rec.Setting))
 	item := func(text string) { paragraph(out, "  ", "    ", text) }
 	item(rec.Why)
 	if rec.Same != rec.Setting {
@@ -86,7 +80,7 @@ func (r *Report) printRecommendation(out *bytes.Buffer, c *Context) {
 		item(rec.Edge)
 	}
 	if c.Sessions < sessionsFew {
-		item(fmt.Sprintf("This rests on %s only.", plural(c.Sessions, "session")))
+		item(fmt.Sprintf("This rests on %s only.", numerals.Of(c.Sessions, "session")))
 	}
 	out.WriteByte('\n')
 }
@@ -102,7 +96,7 @@ func lostText(p *Point) string {
 	case !p.Fits:
 		return ", but its tools alone are larger than the context more often"
 	default:
-		return fmt.Sprintf(", but it loses %s%% of the tools needed", grouped(100*value(p.LostRate), 1))
+		return fmt.Sprintf(", but it loses %s%% of the tools needed", numerals.Number(100*value(p.LostRate), 1))
 	}
 }
 
@@ -117,7 +111,7 @@ func (r *Report) marginText(c *Comparison) string {
 	if d < 0 {
 		word, d, low, high = "fewer", -d, -high, -low
 	}
-	return fmt.Sprintf("%s %s %s [%s, %s], p %s", grouped(d, decimals), word, unit, grouped(low, decimals), grouped(high, decimals), pText(c.P))
+	return fmt.Sprintf("%s %s %s [%s, %s], p %s", numerals.Number(d, decimals), word, unit, numerals.Number(low, decimals), numerals.Number(high, decimals), pText(c.P))
 }
 
 func pText(p float64) string {
@@ -137,7 +131,7 @@ func (r *Report) elsewhereText(setting string, e Elsewhere) string {
 	}
 	text := under + e.Setting + ". To keep " + setting + " takes " + r.marginText(e.Keeping)
 	if e.LostRate != nil && e.BestLostRate != nil {
-		text += fmt.Sprintf(", and loses %s%% of the tools needed instead of %s%%", grouped(100*value(e.LostRate), 1), grouped(100*value(e.BestLostRate), 1))
+		text += fmt.Sprintf(", and loses %s%% of the tools needed instead of %s%%", numerals.Number(100*value(e.LostRate), 1), numerals.Number(100*value(e.BestLostRate), 1))
 	}
 	return text + "."
 }
@@ -174,14 +168,14 @@ func (r *Report) printTable(out *bytes.Buffer, c *Context, o *Outcome) {
 			arrow = '>'
 		}
 		lines := wrapped(r.grid.describe(o.groupOf(p)), settingWidth)
-		fmt.Fprintf(out, "%c%c %s %16s %9s %14s %9s%s\n", arrow, mark, padded(lines[0], settingWidth), grouped(p.EffectiveTokens, 0), percent(p.EffectiveTokens, eager.EffectiveTokens),
+		fmt.Fprintf(out, "%c%c %s %16s %9s %14s %9s%s\n", arrow, mark, padded(lines[0], settingWidth), numerals.Number(p.EffectiveTokens, 0), percent(p.EffectiveTokens, eager.EffectiveTokens),
 			figure(p.ExtraRequests, 2), figure(p.LostRate, 3), unfit(p))
 		for _, line := range lines[1:] {
 			fmt.Fprintf(out, "     %s\n", line)
 		}
 	}
 	if hidden > 0 {
-		fmt.Fprintf(out, "   and %s behind the front, with more tokens than some above; --json has all\n", plural(hidden, "row"))
+		fmt.Fprintf(out, "   and %s behind the front, with more tokens than some above; --json has all\n", numerals.Of(hidden, "row"))
 	}
 }
 
@@ -189,14 +183,14 @@ func percent(x, of float64) string {
 	if of == 0 {
 		return "-"
 	}
-	return grouped(100*x/of, 1) + "%"
+	return numerals.Number(100*x/of, 1) + "%"
 }
 
 func figure(f *float64, decimals int) string {
 	if f == nil {
 		return "-"
 	}
-	return grouped(*f, decimals)
+	return numerals.Number(*f, decimals)
 }
 
 // unfit marks a point whose tools array does not fit the context where others' do.

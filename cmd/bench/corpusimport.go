@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 )
 
 func corpusImportCommand(env cli.Env) *cobra.Command {
@@ -52,6 +53,6 @@ func importCorpus(ctx context.Context, env cli.Env, paths []string, out string) 
 			tools++
 		}
 	}
-	_, err = fmt.Fprintf(env.Stdout, "Corpus: %s (%s of %s)\n", out, plural(tools, "tool"), plural(len(c.SourceNames()), "source"))
+	_, err = fmt.Fprintf(env.Stdout, "Corpus: %s (%s of %s)\n", out, numerals.Of(tools, "tool"), numerals.Of(len(c.SourceNames()), "source"))
 	return cli.Output(err)
 }

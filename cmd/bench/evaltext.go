@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/toolgauge/toolgauge/eval"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 )
 
@@ -47,7 +48,7 @@ func writeEval(w io.Writer, r *eval.Report, folder string) error {
 func writeSet(text *bytes.Buffer, s *eval.SetReport) {
 	tools := "tools not known"
 	if s.PoolTools > 0 {
-		tools = plural(s.PoolTools, "tool")
+		tools = numerals.Of(s.PoolTools, "tool")
 	}
 	fmt.Fprintf(text, "%s (format %s): %s; queries with gold: %d, without: %d\n", strings.ToUpper(s.Set), s.Format, tools, s.Queries, s.AbsentQueries)
 	for some := range slices.Chunk(s.Retrievers, figureColumns) {

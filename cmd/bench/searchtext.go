@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 	"github.com/toolgauge/toolgauge/pipeline/search"
 )
@@ -95,7 +96,7 @@ func newJudgedText(rank int, tools []*registry.Definition, j search.Judged) judg
 // writeText lays the explanations out for a terminal: one block a retriever, and of several a table of their ranks.
 func (s *searched) writeText(w io.Writer) error {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "Query %q in %s of %s (corpus %s).\n", s.Query, plural(s.PoolTools, "tool"), plural(s.PoolSources, "source"), s.Corpus)
+	fmt.Fprintf(&text, "Query %q in %s of %s (corpus %s).\n", s.Query, numerals.Of(s.PoolTools, "tool"), numerals.Of(s.PoolSources, "source"), s.Corpus)
 	for _, r := range s.Retrievers {
 		text.WriteByte('\n')
 		r.writeTo(&text)
@@ -108,15 +109,8 @@ func (s *searched) writeText(w io.Writer) error {
 	return err
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func (r *retrieverText) writeTo(text *bytes.Buffer) {
-	fmt.Fprintf(text, "%s: %s found", strings.ToUpper(r.Retriever), plural(r.Found, "tool"))
+	fmt.Fprintf(text, "%s: %s found", strings.ToUpper(r.Retriever), numerals.Of(r.Found, "tool"))
 	if len(r.Hits) < r.Found {
 		fmt.Fprintf(text, ", the first %d shown", len(r.Hits))
 	}
@@ -124,7 +118,7 @@ func (r *retrieverText) writeTo(text *bytes.Buffer) {
 	if len(r.Tokens) > 0 {
 		var tokens []string
 		for _, token := range r.Tokens {
-			tokens = append(tokens, fmt.Sprintf("%s (in %s, idf %.4f)", token.Token, plural(token.Tools, "tool"), token.IDF))
+			tokens = append(tokens, fmt.Sprintf("%s (in %s, idf %.4f)", token.Token, numerals.Of(token.Tools, "tool"), token.IDF))
 		}
 		fmt.Fprintf(text, "  Tokens: %s.\n", strings.Join(tokens, ", "))
 	}

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/replay"
 )
 
@@ -194,7 +195,7 @@ func (x *surfaceText) sources() {
 func (x *surfaceText) inSight() {
 	s := x.seen
 	fmt.Fprintln(x, "\n1. HOW MANY TOOLS ARE SEEN, AND HOW MANY OF THEM ARE USED?")
-	seen := plural(s.VisibleTools, "tool") + " of the session"
+	seen := numerals.Of(s.VisibleTools, "tool") + " of the session"
 	if s.BridgeTools > 0 {
 		seen += fmt.Sprintf(" and the bridge's own %d", s.BridgeTools)
 	}
@@ -206,7 +207,7 @@ func (x *surfaceText) inSight() {
 		return
 	}
 	x.wrap("  ", fmt.Sprintf("The session's %s use %s: %d visible, %d named in the listing, %d only counted, %d not mentioned, %d unavailable.",
-		plural(u.Turns, "turn"), plural(u.Tools, "tool"), u.Visible, u.Named, u.Counted, u.Unmentioned, u.Unavailable))
+		numerals.Of(u.Turns, "turn"), numerals.Of(u.Tools, "tool"), u.Visible, u.Named, u.Counted, u.Unmentioned, u.Unavailable))
 	var used []string
 	for _, t := range s.Tools {
 		if t.Used {
@@ -259,7 +260,7 @@ func (x *surfaceText) hidden() {
 		}
 		if tools > 0 {
 			none = false
-			x.wrap("  ", fmt.Sprintf("%s (%s): %s", plural(tools, "tool"), p.knows, strings.Join(sources, ", ")))
+			x.wrap("  ", fmt.Sprintf("%s (%s): %s", numerals.Of(tools, "tool"), p.knows, strings.Join(sources, ", ")))
 		}
 	}
 	if none {
@@ -314,7 +315,7 @@ func (x *surfaceText) groups(place replay.Place) {
 		for _, s := range g.sources {
 			g.shown = append(g.shown, fmt.Sprintf("%s"+bound+"(%d)", s.source, s.tools))
 		}
-		x.wrap("  ", fmt.Sprintf("%s (%s): %s", plural(g.tools, "tool"), g.why, strings.Join(g.shown, ", ")))
+		x.wrap("  ", fmt.Sprintf("%s (%s): %s", numerals.Of(g.tools, "tool"), g.why, strings.Join(g.shown, ", ")))
 	}
 }
 

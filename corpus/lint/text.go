@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/toolgauge/toolgauge/corpus/survey"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 )
 
 // WriteText writes the report for people: rule by rule, the gravest first, what to
@@ -49,7 +50,7 @@ func (r *Report) writeCounts(out *bytes.Buffer, listed map[string][]Finding) {
 		synthetic = ", synthetic"
 	}
 	fmt.Fprintf(out, "Corpus %s%s: %s judged, %s of them searched for among %s (%s).\n", survey.OneLine(r.Corpus), synthetic,
-		survey.Counted(r.Tools, "tool"), survey.Thousands(r.Asked), survey.Thousands(r.Pool), r.Retriever)
+		numerals.Of(r.Tools, "tool"), numerals.Count(r.Asked), numerals.Count(r.Pool), r.Retriever)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	title, hidden := make(map[string]string), 0
 	for _, rule := range Rules() {
@@ -66,7 +67,7 @@ func (r *Report) writeCounts(out *bytes.Buffer, listed map[string][]Finding) {
 		fmt.Fprintf(table, "  %d\t%s\t%s\t%s%s\n", c.Findings, c.Severity, c.Rule, title[c.Rule], note)
 	}
 	table.Flush()
-	fmt.Fprintf(out, "Without a finding that is listed: %s of %s.\n", survey.Thousands(r.Clean), survey.Counted(r.Tools, "tool"))
+	fmt.Fprintf(out, "Without a finding that is listed: %s of %s.\n", numerals.Count(r.Clean), numerals.Of(r.Tools, "tool"))
 	if hidden > 0 {
 		fmt.Fprintf(out, "Not listed: %d; --level note lists all.\n", hidden)
 	}

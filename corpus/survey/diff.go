@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/tokens"
 )
@@ -221,12 +222,12 @@ func (d *Diff) WriteText(w io.Writer) error {
 		_, err := out.WriteTo(w)
 		return err
 	}
-	fmt.Fprintf(&out, "Tools: %s to %s; %s added, %s removed, %s edited.\n", Thousands(d.Before.Tools), Thousands(d.After.Tools),
-		Thousands(len(d.Added)), Thousands(len(d.Removed)), Thousands(len(d.Edited)))
-	fmt.Fprintf(&out, "Tokens of those that can be deferred: %s to %s (%s; %s).\n", Thousands(d.Before.Tokens), Thousands(d.After.Tokens),
+	fmt.Fprintf(&out, "Tools: %s to %s; %s added, %s removed, %s edited.\n", numerals.Count(d.Before.Tools), numerals.Count(d.After.Tools),
+		numerals.Count(len(d.Added)), numerals.Count(len(d.Removed)), numerals.Count(len(d.Edited)))
+	fmt.Fprintf(&out, "Tokens of those that can be deferred: %s to %s (%s; %s).\n", numerals.Count(d.Before.Tokens), numerals.Count(d.After.Tokens),
 		signed(d.After.Tokens-d.Before.Tokens), d.Tokenizer)
 	fmt.Fprintf(&out, "Found within the first %d by their own first sentences, without their names' words (%s), of the tools of both: %s gained, %s lost.\n",
-		Top, d.Retriever, Thousands(len(d.Gained)), Thousands(len(d.Lost)))
+		Top, d.Retriever, numerals.Count(len(d.Gained)), numerals.Count(len(d.Lost)))
 	for _, part := range []struct {
 		title string
 		tools []Changed
@@ -281,7 +282,7 @@ func (c Changed) remark() string {
 
 func signed(n int) string {
 	if n > 0 {
-		return "+" + Thousands(n)
+		return "+" + numerals.Count(n)
 	}
-	return Thousands(n)
+	return numerals.Count(n)
 }

@@ -12,7 +12,6 @@ package survey
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -147,27 +146,6 @@ func arrayTokens(c *tokens.Counter, tools []*corpus.Tool) int {
 // toolTokens are the tokens of a tool's entry with another behind it.
 func toolTokens(c *tokens.Counter, t *corpus.Tool) int {
 	return c.Count(t.Definition.JSON[len(entryOpen):] + between)
-}
-
-// Counted words a number of things.
-func Counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%s %ss", Thousands(n), what)
-}
-
-// Thousands writes a number with commas.
-func Thousands(n int) string {
-	text := fmt.Sprint(n)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(text) - 3; i > first; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // OneLine is a text with a blank for each control character, so that a name which

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/internal/tokens"
 )
 
@@ -136,7 +137,7 @@ func TestEvenlySpread(t *testing.T) {
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000", 1234567: "1,234,567"} {
-		if got := Thousands(n); got != want {
+		if got := numerals.Count(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}

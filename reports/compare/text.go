@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/reports"
 )
@@ -26,7 +27,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	var text bytes.Buffer
 	c.writeHead(&text)
 	if c.Identical() {
-		fmt.Fprintf(&text, "\nNo difference: %s measures, every call, search and surface are the same.\n", reports.Number(float64(len(c.Measures)), 0))
+		fmt.Fprintf(&text, "\nNo difference: %s measures, every call, search and surface are the same.\n", numerals.Number(float64(len(c.Measures)), 0))
 	} else {
 		c.writeMeasures(&text)
 		c.writeBreakEvens(&text)
@@ -76,7 +77,7 @@ func sessions(n int64) string {
 	if n == 1 {
 		return "1 session"
 	}
-	return reports.Number(float64(n), 0) + " sessions"
+	return numerals.Number(float64(n), 0) + " sessions"
 }
 
 // writeMeasures writes a table for each arm, of the measures that differ.
@@ -123,7 +124,7 @@ func (c *Comparison) writeMeasures(text *bytes.Buffer) {
 }
 
 func population(d Difference) string {
-	n := reports.Number(float64(d.N), 0)
+	n := numerals.Number(float64(d.N), 0)
 	if d.OnlyBefore+d.OnlyAfter > 0 {
 		n += fmt.Sprintf(" +%d-%d", d.OnlyAfter, d.OnlyBefore)
 	}
@@ -145,7 +146,7 @@ func BreakEven(at int64) string {
 	if at == 0 {
 		return "none"
 	}
-	return reports.Number(float64(at), 0)
+	return numerals.Number(float64(at), 0)
 }
 
 // writeFlips writes which intents turned, the worse ones first.
@@ -280,7 +281,7 @@ func Value(unit string, x float64) string {
 	if x != 0 && math.Abs(x) < 0.5*math.Pow10(-decimals) {
 		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
-	return reports.Number(x, decimals)
+	return numerals.Number(x, decimals)
 }
 
 // Signed is Value with a sign.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/toolgauge/toolgauge/reports"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/reports/compare"
 )
 
@@ -72,7 +72,7 @@ func (c *Check) markdownRow(text *bytes.Buffer) {
 	for _, note := range c.Notes {
 		why = append(why, plain(note))
 	}
-	fmt.Fprintf(text, "| %s | %s | %s %s | %s | %s | %s |\n", mark, plain(c.name()), c.figure(), c.Unit, reports.Number(float64(c.N), 0), plain(c.demand()), strings.Join(why, "<br>"))
+	fmt.Fprintf(text, "| %s | %s | %s %s | %s | %s | %s |\n", mark, plain(c.name()), c.figure(), c.Unit, numerals.Number(float64(c.N), 0), plain(c.demand()), strings.Join(why, "<br>"))
 }
 
 // plain is text that Markdown and HTML leave as it is.

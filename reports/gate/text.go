@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolgauge/toolgauge/reports"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/reports/compare"
 )
 
@@ -156,10 +156,10 @@ func (c *Check) write(text *bytes.Buffer, rules string) {
 		if change := c.change(); change != "" {
 			fmt.Fprintf(text, ", %s", change)
 		}
-		fmt.Fprintf(text, " (%s; n %s)\n", c.demand(), reports.Number(float64(c.N), 0))
+		fmt.Fprintf(text, " (%s; n %s)\n", c.demand(), numerals.Number(float64(c.N), 0))
 	} else {
 		fmt.Fprintf(text, "%s  %s (%s:%d): %s %s, n %s; asked: %s\n", strings.ToUpper(string(c.Status)), c.name(), rules, c.Line,
-			c.figure(), c.Unit, reports.Number(float64(c.N), 0), c.demand())
+			c.figure(), c.Unit, numerals.Number(float64(c.N), 0), c.demand())
 		for _, reason := range c.Reasons {
 			fmt.Fprintf(text, "        because: %s\n", reason)
 		}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/toolgauge/toolgauge/reports"
+	"github.com/toolgauge/toolgauge/internal/numerals"
 )
 
 // Sizes of charts, in points. They are narrow enough that their texts can be read on a phone.
@@ -388,5 +388,5 @@ func (b beside) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // whole and percent word values as the tables do.
-func whole(x float64) string   { return reports.Number(x, 0) }
-func percent(x float64) string { return reports.Number(100*x, 1) + "%" }
+func whole(x float64) string   { return numerals.Number(x, 0) }
+func percent(x float64) string { return numerals.Number(100*x, 1) + "%" }

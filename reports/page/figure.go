@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/reports"
 )
@@ -343,10 +344,10 @@ func (p *plots) pools() (figure, error) {
 					continue
 				}
 				line.at = append(line.at, plotter.XY{X: float64(i), Y: x})
-				f.row(s, strings.Join(g.arms, ", "), bins[i], whole(float64(s.values[[4]string{recallMeasure, g.arms[0], "", bins[i]}].N)), reports.Number(x, 3))
+				f.row(s, strings.Join(g.arms, ", "), bins[i], whole(float64(s.values[[4]string{recallMeasure, g.arms[0], "", bins[i]}].N)), numerals.Number(x, 3))
 			}
-			said = append(said, fmt.Sprintf("%s from %s at %s tools to %s at %s", strings.Join(g.arms, " and "), reports.Number(line.at[0].Y, 3), bins[int(line.at[0].X)],
-				reports.Number(line.at[len(line.at)-1].Y, 3), bins[int(line.at[len(line.at)-1].X)]))
+			said = append(said, fmt.Sprintf("%s from %s at %s tools to %s at %s", strings.Join(g.arms, " and "), numerals.Number(line.at[0].Y, 3), bins[int(line.at[0].X)],
+				numerals.Number(line.at[len(line.at)-1].Y, 3), bins[int(line.at[len(line.at)-1].X)]))
 			all = append(all, line)
 		}
 		if len(all) == 0 {
@@ -386,8 +387,8 @@ func (p *plots) classes() (figure, error) {
 			for i, x := range g.values {
 				points.at = append(points.at, plotter.XY{X: x, Y: float64(i)})
 				if !math.IsNaN(x) {
-					f.row(s, points.name, classes[i], whole(float64(s.values[[4]string{recallMeasure, g.arms[0], classes[i], ""}].N)), reports.Number(x, 3))
-					said = append(said, fmt.Sprintf("%s of %s %s", points.name, classes[i], reports.Number(x, 3)))
+					f.row(s, points.name, classes[i], whole(float64(s.values[[4]string{recallMeasure, g.arms[0], classes[i], ""}].N)), numerals.Number(x, 3))
+					said = append(said, fmt.Sprintf("%s of %s %s", points.name, classes[i], numerals.Number(x, 3)))
 				}
 			}
 			if entry := (key{points.paint, points.name}); !slices.Contains(f.Key, entry) {
@@ -418,8 +419,8 @@ func (p *plots) pareto() (figure, error) {
 		for _, b := range s.bargains() {
 			text := fmt.Sprintf("%s, %s lost", b.arm, percent(b.lost))
 			spots = append(spots, spot{b.tokens, b.requests, text, p.paints[b.arm], !b.front})
-			f.row(s, b.arm, whole(b.tokens), reports.Number(b.requests, 2), percent(b.lost), map[bool]string{true: "yes", false: "no"}[b.front])
-			said = append(said, fmt.Sprintf("%s: %s tokens, %s requests, %s lost", b.arm, whole(b.tokens), reports.Number(b.requests, 2), percent(b.lost)))
+			f.row(s, b.arm, whole(b.tokens), numerals.Number(b.requests, 2), percent(b.lost), map[bool]string{true: "yes", false: "no"}[b.front])
+			said = append(said, fmt.Sprintf("%s: %s tokens, %s requests, %s lost", b.arm, whole(b.tokens), numerals.Number(b.requests, 2), percent(b.lost)))
 		}
 		if len(spots) > 0 {
 			f.draw(s, scatter(spots[:min(plotArms, len(spots))], xHigh*1.08, yHigh*1.12, "effective tokens of a session", "extra requests of a cold call"), strings.Join(said, "; "))

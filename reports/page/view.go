@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/reports"
 )
@@ -152,7 +153,7 @@ func tiles(s *source, arm string) (all []tile) {
 		all = append(all, tile{signed(-100 * net.Value / (tokens.Value + net.Value)), "effective tokens of a whole session"})
 	}
 	if extra := s.get(metrics.MeasureExtraRequests, arm); extra != nil {
-		all = append(all, tile{"+" + reports.Number(extra.Value, 2), "requests until a deferred tool is called for the first time"})
+		all = append(all, tile{"+" + numerals.Number(extra.Value, 2), "requests until a deferred tool is called for the first time"})
 	}
 	if lost := s.get(metrics.MeasureLostRate, arm); lost != nil {
 		all = append(all, tile{percent(lost.Value), "of the tools needed are never reached"})
@@ -162,7 +163,7 @@ func tiles(s *source, arm string) (all []tile) {
 
 // signed is a change in percent.
 func signed(x float64) string {
-	text := reports.Number(math.Abs(x), 1) + "%"
+	text := numerals.Number(math.Abs(x), 1) + "%"
 	switch {
 	case x < 0:
 		return "−" + text
@@ -216,7 +217,7 @@ func armsOf(sources []*source, outline reports.Outline) armTable {
 			for _, m := range shown {
 				cell := sortable{Text: "-"}
 				if v := s.get(m.measure, arm.Arm); v != nil {
-					cell = known(v.Value, reports.Number(m.factor*v.Value, m.decimals))
+					cell = known(v.Value, numerals.Number(m.factor*v.Value, m.decimals))
 				}
 				row.Cells = append(row.Cells, cell)
 			}
@@ -246,7 +247,7 @@ func (s *source) intentTable() intentTable {
 			row.Lost = append(row.Lost, cell)
 		}
 		if recall := total(i.recall); recall.n > 0 {
-			row.Recall = known(recall.value(), reports.Number(recall.value(), 3))
+			row.Recall = known(recall.value(), numerals.Number(recall.value(), 3))
 		}
 		for _, x := range i.examples {
 			row.Examples = append(row.Examples, x.view())
@@ -296,7 +297,7 @@ func score(x float64) string {
 	if x == math.MaxFloat64 {
 		return "exact"
 	}
-	return reports.Number(x, 2)
+	return numerals.Number(x, 2)
 }
 
 // differences says in what runs differ from the first, beside their arms.
