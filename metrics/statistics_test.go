@@ -203,3 +203,28 @@ func BenchmarkMeanIntervals(b *testing.B) {
 		metrics.MeanIntervals(items)
 	}
 }
+
+// TestHolmAgainstClosedTesting compares with testdata/holm.json, which holm.py beside it made by trying every
+// intersection of the hypotheses.
+func TestHolmAgainstClosedTesting(t *testing.T) {
+	text, err := os.ReadFile("testdata/holm.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Vectors []struct{ P, Adjusted []float64 }
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Vectors) != 10 {
+		t.Errorf("%d vectors", len(table.Vectors))
+	}
+	for _, v := range table.Vectors {
+		for i, got := range metrics.Holm(v.P) {
+			if math.Abs(got-v.Adjusted[i]) > 1e-12 {
+				t.Errorf("%v: p %d adjusted to %v, want %v", v.P, i, got, v.Adjusted[i])
+			}
+		}
+	}
+}
