@@ -78,8 +78,8 @@ func (p *printer) head() {
 		p.line("Derived intents", "this corpus has none of its own; they were made from tool descriptions, and are easier than what users say")
 	}
 	if c := s.Counts; c.Attempted > c.Done {
-		p.line("Incomplete", fmt.Sprintf("%s of %s done, %s failed, %s skipped; figures are of those done",
-			count(c.Done), counted(c.Attempted, "session"), count(c.Failed), count(c.Skipped)))
+		p.line("Incomplete", fmt.Sprintf("%s of %s done, %s failed; figures are of those done",
+			count(c.Done), counted(c.Attempted, "session"), count(c.Failed)))
 	}
 }
 
