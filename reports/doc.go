@@ -13,7 +13,8 @@
 // belong together and are complete, and [Merge] makes of them the folder that one run would have made.
 //
 // A file is visible under its final name only when it is complete, and a run that cannot be written leaves nothing: no
-// table that looks like a result and is half of one. An interrupted run keeps what it finished.
+// table that looks like a result and is half of one. An interrupted run keeps what it finished: [Find] finds it, and
+// [Writer.AddRun] takes it over into a new folder, so that at any moment one of the two is whole.
 //
 // The same observations in the same order give the same bytes in every table and in summary.json, on any machine. What
 // differs from run to run (times, the run id, the machine) stands in manifest.json and bench.txt.

@@ -44,8 +44,8 @@ func benchText(s Summary, m Manifest, sessionArms int64, elapsed time.Duration) 
 	if m.CPU != "" {
 		fmt.Fprintf(&text, "cpu: %s\n", configValue(m.CPU))
 	}
-	// A merged run was not played: its time is that of copying.
-	if seconds := elapsed.Seconds(); sessionArms > 0 && seconds > 0 && m.Merged == nil {
+	// A merged run was not played, nor was all of a resumed one: some of their time is that of copying.
+	if seconds := elapsed.Seconds(); sessionArms > 0 && seconds > 0 && m.Merged == nil && m.Counts.Skipped == 0 {
 		fmt.Fprintf(&text, "\nUnit session-arms/s better=%s\nBenchmarkRun %d %.1f session-arms/s\n",
 			metrics.Higher, sessionArms, float64(sessionArms)/seconds)
 	}

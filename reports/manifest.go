@@ -74,7 +74,7 @@ type Counts struct {
 	Attempted int64 `json:"attempted"`
 	Done      int64 `json:"done"`    // their observations are in the tables
 	Failed    int64 `json:"failed"`  // gave an error, and no observation
-	Skipped   int64 `json:"skipped"` // complete in an earlier run
+	Skipped   int64 `json:"skipped"` // are done, but were taken over from an interrupted run
 }
 
 // File is a file of a run folder.

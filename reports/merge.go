@@ -44,10 +44,10 @@ func OpenShards(dirs []string) ([]*Run, error) {
 		if err := checkShard(run); err != nil {
 			return nil, err
 		}
-		if d := difference(shards[0], run); d != "" {
+		shards[i] = run
+		if d := difference(shards[0].Manifest, run.Manifest); d != "" {
 			return nil, incomparable("%s and %s are not of one run: %s\nhint: merge what one command wrote, run with each --shard", dirs[0], dir, d)
 		}
-		shards[i] = run
 	}
 	slices.SortStableFunc(shards, func(a, b *Run) int { return cmp.Compare(a.Manifest.Shard.Index, b.Manifest.Shard.Index) })
 	return shards, checkComplete(shards)
@@ -60,7 +60,7 @@ func checkShard(r *Run) error {
 	case m.Shard == nil:
 		return incomparable("%s is no shard, but a run of its own\nhint: run with --shard 1/N to N/N, and merge those", r.Dir)
 	case m.Status != StatusSuccess:
-		return fmt.Errorf("%s: shard %s ended with status %s, %s of %s done\nhint: run the shard again", r.Dir, *m.Shard, m.Status,
+		return fmt.Errorf("%s: shard %s ended with status %s, %s of %s done\nhint: run the shard again, with --resume", r.Dir, *m.Shard, m.Status,
 			numerals.Count(m.Counts.Done), numerals.Of(m.Counts.Attempted, "session"))
 	case m.Counts.Done != m.Shard.Rows || m.Shard.Index < 1 || m.Shard.Index > m.Shard.Count:
 		return damaged(filepath.Join(r.Dir, ManifestFile), fmt.Errorf("shard %s of %s has %s", *m.Shard, numerals.Of(m.Shard.Rows, "session"), numerals.Count(m.Counts.Done)))
@@ -109,12 +109,8 @@ func between(from, to, count int64) (names []string) {
 	return names
 }
 
-// difference names what tells the runs of two shards apart; empty if nothing does, or if there is no first one.
-func difference(first, other *Run) string {
-	if first == nil {
-		return ""
-	}
-	a, b := first.Manifest, other.Manifest
+// difference names what tells the input of two runs, or of the runs of two shards, apart; empty if nothing does.
+func difference(a, b Manifest) string {
 	switch {
 	case !sameBuild(a.Build, b.Build):
 		return fmt.Sprintf("written by version %s and %s", version(a.Build), version(b.Build))
@@ -126,7 +122,7 @@ func difference(first, other *Run) string {
 		return fmt.Sprintf("seed %d and %d", a.Seed, b.Seed)
 	case a.ConfigSHA256 != b.ConfigSHA256:
 		return fmt.Sprintf("another configuration (%s)", strings.Join(differingKeys(a.Config, b.Config), ", "))
-	case a.Shard.Count != b.Shard.Count:
+	case a.Shard != nil && b.Shard != nil && a.Shard.Count != b.Shard.Count:
 		return fmt.Sprintf("%d shards and %d", a.Shard.Count, b.Shard.Count)
 	}
 	return ""
@@ -194,7 +190,7 @@ func Merge(ctx context.Context, dir string, m Manifest, shards []*Run, step func
 	defer w.Abort()
 	figures := metrics.NewAccumulator()
 	for _, shard := range shards {
-		if err := w.addShard(ctx, shard, figures, step); err != nil {
+		if err := w.AddRun(ctx, shard, figures, step); err != nil {
 			return nil, err
 		}
 	}
@@ -233,32 +229,4 @@ func mergedManifest(m Manifest, shards []*Run) (Manifest, error) {
 		m.Merged = append(m.Merged, shard.Manifest.RunID)
 	}
 	return m, nil
-}
-
-// addShard adds what a shard observed, and counts it among the figures.
-func (w *Writer) addShard(ctx context.Context, shard *Run, figures *metrics.Accumulator, step func()) error {
-	for o, err := range shard.Observations() {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := figures.Add(o); err != nil {
-			return fmt.Errorf("%s: %w", shard.Dir, err)
-		}
-		if err := w.Add(o); err != nil {
-			return err
-		}
-		step()
-	}
-	for s, err := range shard.Surfaces() {
-		if err != nil {
-			return err
-		}
-		if err := w.addSurface(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }

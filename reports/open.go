@@ -24,8 +24,12 @@ func Open(runDir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Status == StatusRunning {
+	switch m.Status {
+	case StatusSuccess, StatusError, StatusInterrupted:
+	case StatusRunning:
 		return nil, fmt.Errorf("run %s is not finished\nhint: wait for it; if its program was killed, remove the folder and run again", runDir)
+	default:
+		return nil, damaged(filepath.Join(runDir, ManifestFile), fmt.Errorf("status %q is none", m.Status))
 	}
 	r := &Run{Dir: runDir, Manifest: m}
 	if err := r.VerifyFiles(); err != nil {

@@ -131,8 +131,8 @@ func (o *outliner) head(run int) Head {
 		h.Notes = append(h.Notes, Note{"Derived intents", "this corpus has none of its own; they were made from tool descriptions, and are easier than what users say"})
 	}
 	if c := s.Counts; c.Attempted > c.Done {
-		h.Notes = append(h.Notes, Note{"Incomplete", fmt.Sprintf("%s of %s done, %s failed, %s skipped; figures are of those done",
-			numerals.Count(c.Done), numerals.Of(c.Attempted, "session"), numerals.Count(c.Failed), numerals.Count(c.Skipped))})
+		h.Notes = append(h.Notes, Note{"Incomplete", fmt.Sprintf("%s of %s done, %s failed; figures are of those done",
+			numerals.Count(c.Done), numerals.Of(c.Attempted, "session"), numerals.Count(c.Failed))})
 	}
 	return h
 }

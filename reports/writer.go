@@ -330,7 +330,7 @@ func (w *Writer) complete(s Summary) Summary {
 	m.FinishedAt, m.DurationMS = m.StartedAt.Add(duration), duration.Milliseconds()
 	m.Counts = s.Counts
 	m.Counts.Done = w.sessions
-	m.Counts.Attempted = max(m.Counts.Attempted, m.Counts.Done+m.Counts.Failed+m.Counts.Skipped)
+	m.Counts.Attempted = max(m.Counts.Attempted, m.Counts.Done+m.Counts.Failed)
 
 	s.SchemaVersion, s.Corpus, s.Seed, s.Config = SchemaVersion, m.Corpus, m.Seed, m.Config
 	s.Shard, s.Sessions, s.SessionsSHA256, s.ConfigSHA256, s.Counts = m.Shard, w.sessions, m.SessionsSHA256, m.ConfigSHA256, m.Counts

@@ -31,8 +31,14 @@ type child struct {
 // startChild starts bench in an empty folder.
 func startChild(t *testing.T, stdout *os.File, args ...string) *child {
 	t.Helper()
+	return startChildIn(t, t.TempDir(), stdout, args...)
+}
+
+// startChildIn starts bench in a folder.
+func startChildIn(t *testing.T, dir string, stdout *os.File, args ...string) *child {
+	t.Helper()
 	screen, terminal := openTerminal(t)
-	c := &child{Cmd: exec.Command("bench", args...), dir: t.TempDir(), screen: screen}
+	c := &child{Cmd: exec.Command("bench", args...), dir: dir, screen: screen}
 	c.Dir, c.Stderr = c.dir, terminal
 	if stdout != nil {
 		c.Stdout = stdout
@@ -50,18 +56,21 @@ func (c *child) start(t *testing.T) {
 	t.Cleanup(func() { _ = c.Process.Kill() })
 }
 
-// sessionsShown waits until the bar has counted some sessions.
-func (c *child) sessionsShown(t *testing.T) {
+// sessionsShown waits until the bar has counted so many sessions. It reports false if
+// the child has ended.
+func (c *child) sessionsShown(t *testing.T, least int64) (shown bool) {
 	t.Helper()
 	counted := regexp.MustCompile(`\(([0-9]+)/[0-9]+`)
 	waitFor(t, "sessions on the bar", func() bool {
+		ended := c.screen.ended()
 		for _, m := range counted.FindAllSubmatch(c.screen.shown(), -1) {
-			if n, _ := strconv.Atoi(string(m[1])); n > 0 {
-				return true
+			if n, _ := strconv.ParseInt(string(m[1]), 10, 64); n >= least {
+				shown = true
 			}
 		}
-		return false
+		return shown || ended
 	})
+	return shown
 }
 
 func (c *child) signal(t *testing.T, s os.Signal) {
@@ -126,12 +135,19 @@ func waitFor(t *testing.T, what string, there func() bool) {
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	done bool // no program has the terminal any more
 }
 
 func (s *screen) shown() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.text.Bytes())
+}
+
+func (s *screen) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.done
 }
 
 // openTerminal makes a terminal: the end for a program, and its screen.
@@ -160,6 +176,7 @@ func openTerminal(t *testing.T) (*screen, *os.File) {
 			n, err := master.Read(part)
 			s.mu.Lock()
 			s.text.Write(part[:n])
+			s.done = err != nil
 			s.mu.Unlock()
 			if err != nil {
 				return

@@ -135,15 +135,22 @@ func (h *harvested) load() (*corpus.Corpus, error) {
 }
 
 // keepHarvested puts the corpus into the run's folder, if servers were asked for
-// it, and prints what they cost.
-func (p *plan) keepHarvested(env cli.Env, f runFlags, result *reports.Result) error {
+// it and it is not there.
+func (p *plan) keepHarvested(runDir string) error {
 	if p.harvested == nil {
 		return nil
 	}
-	if _, err := p.harvested.write(filepath.Join(result.Dir, harvestedFolder)); err != nil {
-		return cli.Input(err)
+	folder := filepath.Join(runDir, harvestedFolder)
+	if _, err := os.Lstat(folder); err == nil {
+		return nil
 	}
-	if f.json {
+	_, err := p.harvested.write(folder)
+	return cli.Input(err)
+}
+
+// printHarvested prints what the servers cost, if any were asked for the corpus.
+func (p *plan) printHarvested(env cli.Env, summary reports.Summary) error {
+	if p.harvested == nil {
 		return nil
 	}
 	servers, err := serversOf(p.corpus)
@@ -155,7 +162,7 @@ func (p *plan) keepHarvested(env cli.Env, f runFlags, result *reports.Result) er
 			servers = append(servers, reports.Server{Label: a.Server.Label, Failure: a.Failure})
 		}
 	}
-	return cli.Output(reports.PrintServers(env.Stdout, servers, result.Summary))
+	return cli.Output(reports.PrintServers(env.Stdout, servers, summary))
 }
 
 // serversOf counts what each server's tools take, in the order of the corpus.

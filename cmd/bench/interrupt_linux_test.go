@@ -22,7 +22,7 @@ const endless = "1000000"
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	c := startChild(t, nil, "run", "--sessions", endless)
-	c.sessionsShown(t)
+	c.sessionsShown(t, 1)
 	c.signal(t, os.Interrupt)
 	if status := c.end(t); status.ExitStatus() != cli.ExitInterrupted {
 		t.Errorf("exit status %d, want %d", status.ExitStatus(), cli.ExitInterrupted)
@@ -84,7 +84,7 @@ func TestSecondInterrupt(t *testing.T) {
 	_, stdout := smallPipe(t)
 	c := startChild(t, stdout, "run", "--sessions", endless, "--json")
 	stdout.Close()
-	c.sessionsShown(t)
+	c.sessionsShown(t, 1)
 	c.signal(t, os.Interrupt)
 	waitFor(t, "the run to be kept", func() bool {
 		m, err := reports.ReadManifest(c.runFolder(t))
@@ -147,7 +147,7 @@ func smallPipe(t *testing.T) (from, to *os.File) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	c := startChild(t, nil, "run", "--sessions", endless)
-	c.sessionsShown(t)
+	c.sessionsShown(t, 1)
 	c.signal(t, os.Kill)
 	if status := c.end(t); !status.Signaled() || status.Signal() != syscall.SIGKILL {
 		t.Fatalf("it ended with %v", c.ProcessState)

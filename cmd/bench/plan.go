@@ -70,7 +70,7 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
 		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
-		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard,
+		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard, "resume": f.resume,
 	}}
 	p.manifest.Config = map[string]any{
 		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": prompt,

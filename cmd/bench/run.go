@@ -32,6 +32,7 @@ type runFlags struct {
 	json          bool
 	shard         string
 	merge         bool
+	resume        bool
 	harvest       harvestFlags
 }
 
@@ -49,6 +50,7 @@ func runCommand(env cli.Env) *cobra.Command {
 			"  bench run --mcp mcp.json\n" +
 			"  bench run --corpus tools-list.json --sessions 2000\n" +
 			"  bench run --sessions sessions.parquet --arms eager,july-listing --json\n" +
+			"  bench run --sessions 100000 --resume\n" +
 			"  bench run --sessions 100000 --shard 2/4\n" +
 			"  bench run --merge shards/*",
 		Args: func(c *cobra.Command, words []string) error {
@@ -84,6 +86,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.Lookup("workers").DefValue = "one per CPU"
 	flags.StringVarP(&f.out, "out", "o", "runs", "make the run folder in `FOLDER`")
 	flags.BoolVar(&f.json, "json", false, "print the summary as JSON")
+	flags.BoolVar(&f.resume, "resume", false, "go on from the interrupted run of this input in --out; if there is none, begin")
 	flags.StringVar(&f.shard, "shard", "", "play only the shard `i/N` of the sessions, i from 1; --merge joins all N")
 	flags.BoolVar(&f.merge, "merge", false, "make one run of the shards in the folders given as arguments")
 	return c
@@ -102,50 +105,80 @@ func runBench(ctx context.Context, env cli.Env, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	earlier, err := p.earlier(f)
+	if err != nil {
+		return cli.Input(err)
+	}
+	if earlier != nil && earlier.Manifest.Status == reports.StatusSuccess {
+		return p.printComplete(env, f, earlier)
+	}
 	w, err := reports.Create(f.out, p.manifest)
 	if err != nil {
 		return cli.Input(err)
 	}
 	defer w.Abort()
-	cli.NewNotes(env, "bench").Print(p.notes)
+	notes := cli.NewNotes(env, "bench")
+	notes.Print(p.notes)
 
-	figures := metrics.NewAccumulator()
-	counts := reports.Counts{Attempted: p.attempted()}
-	bar := cli.NewProgress(env, p.attempted(), "sessions")
-	err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights, SystemPrompt: p.systemPrompt}, p.sessions, f.workers, func(o metrics.Observations) error {
-		if err := figures.Add(o); err != nil {
-			return err
-		}
-		if err := w.Add(o); err != nil {
-			return err
-		}
-		counts.Done++
-		bar.Step()
-		return nil
-	})
-	bar.Done()
 	status := reports.StatusSuccess
+	summary, err := p.play(ctx, env, f, earlier, w)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) || counts.Done == 0 {
+		// Whoever has nothing new to keep has still what was there before.
+		if !errors.Is(err, context.Canceled) || summary.Counts.Done == summary.Counts.Skipped {
 			return cli.Input(err)
 		}
 		status = reports.StatusInterrupted
 	}
-	counts.Attempted = max(counts.Attempted, counts.Done)
-	result, finishErr := w.Finish(status, reports.Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Counts: counts})
-	if finishErr != nil {
-		return cli.Input(finishErr)
+	result, err := w.Finish(status, summary)
+	if err != nil {
+		return cli.Input(err)
 	}
-	if err := p.keepHarvested(env, f, result); err != nil {
+	if err := p.keepHarvested(result.Dir); err != nil {
 		return err
 	}
-	if err := printRun(env, f, result); err != nil {
+	notes.Print(discard(earlier))
+	if err := p.print(env, f, result); err != nil {
 		return err
 	}
 	if status == reports.StatusInterrupted {
-		return cli.Status(cli.ExitInterrupted, fmt.Errorf("interrupted; %s are kept in %s", sessionsDone(counts), result.Dir))
+		return cli.Status(cli.ExitInterrupted, fmt.Errorf("interrupted; %s are kept in %s\nhint: the same command with --resume goes on from there",
+			sessionsDone(result.Manifest.Counts), result.Dir))
 	}
 	return nil
+}
+
+// play hands the observations of all sessions to the writer, those of an earlier run
+// (nil: of none) and then those that it has not, and sums them up. After an error the
+// summary is of what came before it.
+func (p *plan) play(ctx context.Context, env cli.Env, f runFlags, earlier *reports.Run, w *reports.Writer) (reports.Summary, error) {
+	figures := metrics.NewAccumulator()
+	counts := reports.Counts{Attempted: p.attempted()}
+	bar := cli.NewProgress(env, p.attempted(), "sessions")
+	step := func() {
+		counts.Done++
+		bar.Step()
+	}
+	var err error
+	if earlier != nil {
+		err = w.AddRun(ctx, earlier, figures, step)
+		counts.Skipped = counts.Done
+		p.skip(counts.Skipped)
+	}
+	if err == nil {
+		err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights, SystemPrompt: p.systemPrompt}, p.sessions, f.workers, func(o metrics.Observations) error {
+			if err := figures.Add(o); err != nil {
+				return err
+			}
+			if err := w.Add(o); err != nil {
+				return err
+			}
+			step()
+			return nil
+		})
+	}
+	bar.Done()
+	counts.Attempted = max(counts.Attempted, counts.Done)
+	return reports.Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Counts: counts}, err
 }
 
 // sessionsDone words how many sessions an interrupted run has finished.
@@ -154,6 +187,16 @@ func sessionsDone(c reports.Counts) string {
 		return fmt.Sprintf("%d of %d sessions", c.Done, c.Attempted)
 	}
 	return fmt.Sprintf("the first %d sessions", c.Done)
+}
+
+// print prints what servers cost that were asked, and the run.
+func (p *plan) print(env cli.Env, f runFlags, result *reports.Result) error {
+	if !f.json {
+		if err := p.printHarvested(env, result.Summary); err != nil {
+			return err
+		}
+	}
+	return printRun(env, f, result)
 }
 
 // printRun prints the summary, and where the run folder is: below the text, or

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/internal/cli/clitest"
+	"github.com/toolgauge/toolgauge/metrics"
+	"github.com/toolgauge/toolgauge/reports"
 	"github.com/toolgauge/toolgauge/sessions"
 )
 
@@ -20,7 +23,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	commands := clitest.Commands()
-	commands["draw"], commands["example"] = draw, example
+	commands["draw"], commands["example"], commands["interrupted"] = draw, example, interrupted
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
 }
 
@@ -46,4 +49,35 @@ func example(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "examples", args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o666))
+}
+
+// interrupted makes, in a folder of runs, what is left of a run that was interrupted
+// after the sessions of another one, its first: interrupted OUT RUN FIRST. RUN and
+// FIRST are folders that hold one run folder each.
+func interrupted(ts *testscript.TestScript, _ bool, args []string) {
+	var runs []*reports.Run
+	for _, folder := range args[1:] {
+		found, err := filepath.Glob(filepath.Join(ts.MkAbs(folder), "*"))
+		ts.Check(err)
+		run, err := reports.Open(found[0])
+		ts.Check(err)
+		runs = append(runs, run)
+	}
+	ts.Check(leaveInterrupted(ts.MkAbs(args[0]), runs[0], runs[1]))
+}
+
+func leaveInterrupted(out string, run, first *reports.Run) error {
+	w, err := reports.Create(out, run.Manifest)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	figures := metrics.NewAccumulator()
+	if err := w.AddRun(context.Background(), first, figures, func() {}); err != nil {
+		return err
+	}
+	_, err = w.Finish(reports.StatusInterrupted, reports.Summary{
+		Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Counts: reports.Counts{Attempted: run.Manifest.Counts.Attempted},
+	})
+	return err
 }
