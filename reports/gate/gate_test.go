@@ -341,6 +341,29 @@ rules:
 	}
 }
 
+// TestHostileNames: no name of a rule or of an intent leaves its line or steers a terminal.
+func TestHostileNames(t *testing.T) {
+	run := func(path metrics.Path) *reports.Run {
+		o := reportstest.Session(0, path, 1, 500)
+		for i := range o.Calls {
+			o.Calls[i].IntentID = "i\nFAKE\x1b[31m\u202e"
+		}
+		return reportstest.Write(t, reportstest.Manifest(1), o)
+	}
+	before, after := run(metrics.PathSearched), run(metrics.PathLost)
+	r := judge(t, after, &gate.Baseline{Path: "b", Summary: before.Summary, Run: before},
+		`{name: "a\nFAKE\e[31m", measure: lost_rate, arm: listing, largest_drop: 0, waiver: {reason: "r\nFAKE\r", issue: "\u202e", expires: 2027-01-01}}`)
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{text.String(), string(r.Markdown())} {
+		if strings.ContainsAny(text, "\x1b\r\u202e") || strings.Contains(text, "\nFAKE") || strings.Count(text, "FAKE") < 3 {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	before, after := runOf(t, 40, 2, 500), runOf(t, 40, 10, 520)
 	r := judge(t, after, &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}, `{name: "a | b <c> @d \\| e\rf", measure: lost_rate, arm: listing, largest_drop: 0}`)
