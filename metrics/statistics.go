@@ -151,6 +151,9 @@ func acceleration(values []float64, mean float64) float64 {
 	return cubes / (6 * float64(squares*math.Sqrt(squares)))
 }
 
+// LeastSampledP is the least p that a randomisation test gives where it draws its choices of signs.
+const LeastSampledP = 1 / (1. + resamples)
+
 // RandomisationTests returns, for each column, the two-sided p-value of a paired randomisation test: items[i][c] is the
 // difference of pair i in column c, and p the probability that, were both of a pair drawn alike, the mean difference would
 // be as far from 0 as it is or farther. No items give no p-values; a column with a value that

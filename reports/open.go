@@ -42,6 +42,42 @@ func Open(runDir string) (*Run, error) {
 	return r, nil
 }
 
+// VerifyManifest fails where what the manifest says cannot be true. No hash covers it, but its configuration has one, and
+// what the figures are of stands in the summary too. Nothing vouches for run id, build, arguments, times, and the sizes of
+// files.
+func (r *Run) VerifyManifest() error {
+	if err := r.manifestFault(); err != nil {
+		return damaged(filepath.Join(r.Dir, ManifestFile), err)
+	}
+	return nil
+}
+
+func (r *Run) manifestFault() error {
+	m, s := r.Manifest, r.Summary
+	differs := func(what string) error { return fmt.Errorf("it has another %s than %s", what, SummaryFile) }
+	if !slices.Contains([]Status{StatusSuccess, StatusError, StatusInterrupted}, m.Status) {
+		return fmt.Errorf("there is no status %q", m.Status)
+	}
+	hash, err := provenance.ConfigSHA256(m.Config)
+	switch {
+	case err != nil || hash != m.ConfigSHA256:
+		return fmt.Errorf("the configuration has not the sha256 %s", m.ConfigSHA256)
+	case s.ConfigSHA256 != m.ConfigSHA256:
+		return differs("configuration")
+	case s.Corpus != m.Corpus:
+		return differs("corpus")
+	case s.SessionsSHA256 != m.SessionsSHA256:
+		return differs("file of sessions")
+	case s.Seed != m.Seed:
+		return differs("seed")
+	case (s.Shard == nil) != (m.Shard == nil) || s.Shard != nil && *s.Shard != *m.Shard:
+		return differs("shard")
+	case s.Sessions != m.Counts.Done:
+		return differs("number of sessions")
+	}
+	return nil
+}
+
 // VerifyFiles compares every file that the manifest lists with the hash that it has of it. The error names the first that
 // is missing, unreadable or different.
 func (r *Run) VerifyFiles() error {

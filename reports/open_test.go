@@ -80,6 +80,44 @@ func TestOpenRefuses(t *testing.T) {
 	wantError(t, err, "absent", "no such file")
 }
 
+// TestVerifyManifest edits what no hash covers.
+func TestVerifyManifest(t *testing.T) {
+	whole := smallRunFolder(t).Dir
+	text, err := os.ReadFile(filepath.Join(whole, ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, old, new, want string }{
+		{"nothing", "", "", ""},
+		{"another seed", "\"seed\": 42,\n  \"corpus\"", "\"seed\": 43,\n  \"corpus\"", "seed"},
+		{"another corpus", `"sha256": "`, `"sha256": "0`, "corpus"},
+		{"an edited configuration", `"config": {`, `"config": {"novel": 1,`, "configuration"},
+		{"another configuration's hash", `"config_sha256": "`, `"config_sha256": "0`, "configuration"},
+		{"a part of a run", `"counts"`, `"shard": {"index": 1, "count": 2}, "counts"`, "shard"},
+		{"another number of sessions", `"done": `, `"done": 1`, "sessions"},
+		{"a status that there is not", `"success"`, `"sucess"`, `status "sucess"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, ManifestFile), bytes.Replace(text, []byte(c.old), []byte(c.new), 1), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.VerifyManifest(); c.want != "" {
+				wantError(t, err, filepath.Join(dir, ManifestFile), c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // readAll reads a damaged table to its end or to an error, which must name the file.
 func readAll(t *testing.T, path string) (rows int, failed bool) {
 	t.Helper()

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -86,6 +89,9 @@ func gateOptions(env cli.Env, f gateFlags, dir string) (o gate.Options, err erro
 	if o.Rules, err = gate.LoadRules(f.rules); err != nil {
 		return o, cli.Usage(err)
 	}
+	if err := f.checkOutputs(dir); err != nil {
+		return o, cli.Usage(err)
+	}
 	if r := gate.NeedsBaseline(o.Rules); r != nil && f.baseline == "" {
 		return o, cli.Usage(fmt.Errorf("%s:%d: rule %q has a largest_drop, but there is no baseline\nhint: give --baseline a run folder or a summary", f.rules, r.Line, r.Name))
 	}
@@ -98,6 +104,44 @@ func gateOptions(env cli.Env, f gateFlags, dir string) (o gate.Options, err erro
 		}
 	}
 	return o, nil
+}
+
+// checkOutputs refuses files that would take the place of one another, of the rules, or of a part of a run. A baseline may
+// be renewed.
+func (f gateFlags) checkOutputs(run string) error {
+	outputs := []struct{ flag, path string }{{"--junit", f.junit}, {"--markdown", f.markdown}, {"-o", f.out}}
+	for i, o := range outputs {
+		if o.path == "" {
+			continue
+		}
+		for _, other := range outputs[:i] {
+			if other.path != "" && sameFile(o.path, other.path) {
+				return fmt.Errorf("%s and %s are both %s\nhint: give each a file of its own", other.flag, o.flag, o.path)
+			}
+		}
+		if sameFile(o.path, f.rules) {
+			return fmt.Errorf("%s %s would overwrite the rules\nhint: name another file", o.flag, o.path)
+		}
+		for _, folder := range []string{run, f.baseline} {
+			if m, err := reports.ReadManifest(folder); folder != "" && err == nil && inRun(o.path, folder, m) {
+				return fmt.Errorf("%s %s would overwrite a file of the run %s\nhint: name another file", o.flag, o.path, folder)
+			}
+		}
+	}
+	return nil
+}
+
+// inRun reports whether a path is one of a run's own files.
+func inRun(path, folder string, m reports.Manifest) bool {
+	return sameFile(path, filepath.Join(folder, reports.ManifestFile)) ||
+		slices.ContainsFunc(m.Files, func(file reports.File) bool { return sameFile(path, filepath.Join(folder, file.Name)) })
+}
+
+// sameFile reports whether two paths name one file, be it there yet or not.
+func sameFile(a, b string) bool {
+	inA, errA := os.Stat(a)
+	inB, errB := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || errA == nil && errB == nil && os.SameFile(inA, inB)
 }
 
 // writeFiles writes what was asked for beside the printed report.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,11 +30,11 @@ func reportCommand(env cli.Env) *cobra.Command {
 			"  bench report runs/* -o report\n" +
 			"  bench report runs/20261130T153000Z-1a2b3c4d --export github-smaller > smaller.json",
 		Args: cli.SomeArguments("RUN"),
-		RunE: func(_ *cobra.Command, dirs []string) error {
+		RunE: func(c *cobra.Command, dirs []string) error {
 			if export != "" {
 				return exportRun(env, dirs, export, out)
 			}
-			return reportRuns(env, dirs, out)
+			return reportRuns(c.Context(), env, dirs, out)
 		},
 	}
 	flags := c.Flags()
@@ -45,7 +46,7 @@ func reportCommand(env cli.Env) *cobra.Command {
 
 // reportRuns writes the report of runs. One of an incomplete run is written too, and says so; the exit status says it to
 // programs.
-func reportRuns(env cli.Env, dirs []string, out string) error {
+func reportRuns(ctx context.Context, env cli.Env, dirs []string, out string) error {
 	runs, err := openRuns(dirs)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func reportRuns(env cli.Env, dirs []string, out string) error {
 			out = runs[0].Dir
 		}
 	}
-	paths, err := report.Write(out)
+	paths, err := report.Write(ctx, out)
 	if err != nil {
 		return cli.Input(err)
 	}
@@ -75,6 +76,9 @@ func reportRuns(env cli.Env, dirs []string, out string) error {
 func openRuns(dirs []string) (runs []*reports.Run, err error) {
 	for _, dir := range dirs {
 		run, err := reports.Open(dir)
+		if err == nil {
+			err = run.VerifyManifest()
+		}
 		if err != nil {
 			return nil, cli.Input(err)
 		}

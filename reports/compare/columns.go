@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -151,14 +152,16 @@ func (c *column) pair(before, after float64) {
 }
 
 // differences finishes the columns that have a pair: means, intervals, tests.
-func (c *columns) differences() []Difference {
+func (c *columns) differences(ctx context.Context) ([]Difference, error) {
 	var changed []*column
 	for _, column := range c.order {
 		if column.differences != nil {
 			changed = append(changed, column)
 		}
 	}
-	test(changed)
+	if err := test(ctx, changed); err != nil {
+		return nil, err
+	}
 	var ps []float64
 	for _, column := range changed {
 		ps = append(ps, column.P)
@@ -173,7 +176,7 @@ func (c *columns) differences() []Difference {
 			list = append(list, column.Difference)
 		}
 	}
-	return list
+	return list, nil
 }
 
 // finish turns sums into means.
@@ -215,7 +218,7 @@ const columnsAtOnce = 16
 
 // test gives columns with differences their intervals and p-values. Columns of as many pairs are resampled together, which
 // gives each what it would have alone.
-func test(changed []*column) {
+func test(ctx context.Context, changed []*column) error {
 	bySize := slices.Clone(changed)
 	slices.SortStableFunc(bySize, func(a, b *column) int { return cmp.Compare(a.N, b.N) })
 	var groups [][]*column
@@ -230,6 +233,9 @@ func test(changed []*column) {
 	var wait sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, group := range groups {
+		if ctx.Err() != nil {
+			break
+		}
 		free <- struct{}{}
 		wait.Go(func() {
 			testGroup(group)
@@ -237,6 +243,7 @@ func test(changed []*column) {
 		})
 	}
 	wait.Wait()
+	return ctx.Err()
 }
 
 // testGroup tests columns of as many pairs.

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/toolgauge/toolgauge/metrics"
@@ -27,7 +29,14 @@ func TestComparisonMirrors(t *testing.T) {
 			flipsThere.add(pair{before: a, after: b})
 			flipsBack.add(pair{before: b, after: a})
 		}
-		ds, ms := there.differences(), back.differences()
+		ds, err := there.differences(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms, err := back.differences(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(ds) != len(ms) || len(flipsThere.order) != len(flipsBack.order) {
 			t.Fatalf("%d and %d measures, %d and %d flips", len(ds), len(ms), len(flipsThere.order), len(flipsBack.order))
 		}
@@ -39,6 +48,17 @@ func TestComparisonMirrors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestInterruptedTests: bootstraps of many columns take seconds, and can be stopped.
+func TestInterruptedTests(t *testing.T) {
+	c := newColumns([]Column{{Measure: "surface_tokens", Arm: "listing"}}, nil)
+	c.add(pair{before: reportstest.Session(0, metrics.PathSearched, 1, 500), after: reportstest.Session(0, metrics.PathSearched, 1, 600)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if list, err := c.differences(ctx); !errors.Is(err, context.Canceled) || list != nil {
+		t.Errorf("%v, error %v", list, err)
+	}
 }
 
 func TestCommandLine(t *testing.T) {

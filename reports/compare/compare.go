@@ -97,10 +97,13 @@ type Location struct {
 	Turn      int    `json:"turn"`     // from 0
 }
 
-// Open reads a run folder, verifies its files, and demands that every session which the run set out for is in it.
+// Open reads a run folder, verifies its files and manifest, and demands that every session which the run set out for is in it.
 func Open(dir string) (*reports.Run, error) {
 	r, err := reports.Open(dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.VerifyManifest(); err != nil {
 		return nil, err
 	}
 	if m := r.Manifest; m.Status != reports.StatusSuccess {
@@ -150,7 +153,9 @@ func Compare(ctx context.Context, before, after *reports.Run, o Options) (*Compa
 		flips.add(p)
 		surfaces.add(p)
 	}
-	c.Measures = columns.differences()
+	if c.Measures, err = columns.differences(ctx); err != nil {
+		return nil, err
+	}
 	c.Flips = flips.list(after)
 	c.Surfaces, err = surfaces.list(ctx, before, after, o)
 	return c, err

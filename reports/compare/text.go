@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/toolgauge/toolgauge/internal/numerals"
 	"github.com/toolgauge/toolgauge/metrics"
@@ -178,6 +179,17 @@ func (c *Comparison) writeFlips(text *bytes.Buffer) {
 	}
 }
 
+// Line is text that stays within its line of a terminal: what would break the line, turn its direction or steer the
+// terminal is a blank. Names come from corpora, and may hold anything.
+func Line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
 // FlipCount counts flips in words.
 func FlipCount(flips []Flip) string {
 	intents := make(map[string]bool)
@@ -208,7 +220,7 @@ func (f Flip) String() string {
 	if f.Times > 1 {
 		line += fmt.Sprintf(" (the first of %d times)", f.Times)
 	}
-	return line + fmt.Sprintf(", row %d, turn %d", f.At.RowIndex, f.At.Turn)
+	return Line(line + fmt.Sprintf(", row %d, turn %d", f.At.RowIndex, f.At.Turn))
 }
 
 // writeSurfaces writes how the first requests' tools arrays changed.
@@ -244,13 +256,13 @@ func writeEntries(text *bytes.Buffer, entries []EntryChange) {
 		if e.Schema {
 			note = ", not only its description"
 		}
-		fmt.Fprintf(text, "  %s: %s%s, %d → %d tokens\n", e.Tool, e.Change, note, e.TokensBefore, e.TokensAfter)
+		fmt.Fprintf(text, "  %s: %s%s, %d → %d tokens\n", Line(e.Tool), e.Change, note, e.TokensBefore, e.TokensAfter)
 		for j, line := range e.Lines {
 			if j == linesShown {
 				fmt.Fprintf(text, "    … and %d more lines; --json has them all\n", len(e.Lines)-j)
 				break
 			}
-			fmt.Fprintf(text, "    %s\n", line)
+			fmt.Fprintf(text, "    %s\n", Line(line))
 		}
 	}
 }

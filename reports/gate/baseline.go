@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/reports"
@@ -23,6 +24,9 @@ func OpenBaseline(path string) (*Baseline, error) {
 		s, err := reports.ReadSummary(path)
 		if err != nil {
 			return nil, err
+		}
+		if s.Sessions < 1 || len(s.Assumptions) == 0 {
+			return nil, fmt.Errorf("%s: not the summary of a run\nhint: name a run folder, its %s, or what bench gate -o wrote", path, reports.SummaryFile)
 		}
 		return &Baseline{Path: path, Summary: s}, nil
 	}
@@ -71,9 +75,24 @@ type figure struct {
 	n     int
 }
 
+// lookUp finds the baseline's figure for a check. A file holds what rules asked for when it was written, so that a missing
+// figure need not be an empty population.
+func (b *Baseline) lookUp(c *Check) (figure, string) {
+	f, reason := lookUp(b.Summary, "the baseline", c.Measure, c.Arm, c.Class)
+	if reason != "" && b.Run == nil && hasArm(b.Summary, c.Arm) {
+		reason = fmt.Sprintf("the baseline has no figure of %s under %s: its population was empty, or it was written for other rules; then write it again with these",
+			strings.TrimSpace(c.Measure+" "+c.Class), c.Arm)
+	}
+	return f, reason
+}
+
+func hasArm(s reports.Summary, arm string) bool {
+	return slices.ContainsFunc(s.Assumptions, func(a reports.Arm) bool { return a.Name == arm })
+}
+
 // lookUp finds a figure of a summary; the reason says why there is none.
 func lookUp(s reports.Summary, of, measure, arm, class string) (f figure, reason string) {
-	if !slices.ContainsFunc(s.Assumptions, func(a reports.Arm) bool { return a.Name == arm }) {
+	if !hasArm(s, arm) {
 		return f, fmt.Sprintf("matches nothing: %s has no arm %q", of, arm)
 	}
 	for _, b := range s.BreakEvens {

@@ -236,7 +236,7 @@ func (c *Check) measureDrop(b *Baseline, differences map[compare.Column]compare.
 	if c.unmeasured && c.N == 0 {
 		return
 	}
-	was, missing := lookUp(b.Summary, "the baseline", c.Measure, c.Arm, c.Class)
+	was, missing := b.lookUp(c)
 	if missing != "" {
 		c.unmeasured = true
 		c.fail("%s", missing)
@@ -315,6 +315,9 @@ func (c *Check) judgeDrop() {
 		c.fail("%s", what)
 	case *c.PHolm < c.Alpha:
 		c.fail("%s; adjusted p %s, below alpha %g", what, compare.PValue(*c.PHolm), c.Alpha)
+	case *c.P == metrics.LeastSampledP:
+		// No larger drop could give another p: a test that cannot fail excuses nothing.
+		c.fail("%s; the test gave the least p that it can, and adjusted (%.2g) that is not below alpha %g: raise alpha, or test less", what, *c.PHolm, c.Alpha)
 	default:
 		c.Notes = append(c.Notes, fmt.Sprintf("%s; but adjusted p %s is not below alpha %g", what, compare.PValue(*c.PHolm), c.Alpha))
 	}

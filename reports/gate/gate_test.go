@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"os"
@@ -140,6 +141,20 @@ func TestLostBreakEven(t *testing.T) {
 	}
 }
 
+// TestNoBreakEvenOnEitherSide: a percentage of a break-even that there is none of is not a number, and JSON cannot hold it.
+func TestNoBreakEvenOnEitherSide(t *testing.T) {
+	none, some := runOf(t, 4, 0, 1200), runOf(t, 4, 0, 500)
+	b := &gate.Baseline{Path: "b", Summary: none.Summary, Run: none}
+	for _, drop := range []string{"0%", "0", "5%", "5"} {
+		for _, run := range []*reports.Run{none, some} {
+			r := judge(t, run, b, "{measure: break_even_turns, arm: listing, largest_drop: "+drop+"}")
+			if _, err := json.Marshal(r); err != nil || r.Status != gate.Passed {
+				t.Errorf("%s: %s, %v", drop, r.Status, err)
+			}
+		}
+	}
+}
+
 func TestArmsThatCameAndWent(t *testing.T) {
 	before := runOf(t, 3, 0, 500)
 	var sessions []metrics.Observations
@@ -217,6 +232,48 @@ func TestExtractedBaseline(t *testing.T) {
 	}
 }
 
+// TestExtractedForOtherRules: what a file of figures does not have was not asked for when it was written. That is not an
+// empty population.
+func TestExtractedForOtherRules(t *testing.T) {
+	run := runOf(t, 4, 0, 500)
+	extract := gate.Extract(run.Summary, parse(t, "{measure: lost_rate, arm: listing, largest_drop: 0}"))
+	for _, rule := range []string{
+		"{measure: surface_tokens, arm: listing, largest_drop: 0}",
+		"{measure: lost_rate, class: obvious, arm: listing, largest_drop: 0}",
+		"{measure: lost_rate, arm: eager, largest_drop: 0}",
+	} {
+		r := judge(t, run, &gate.Baseline{Path: "b.json", Summary: extract}, rule)
+		if c := r.Checks[0]; c.Status != gate.Failed || !strings.Contains(c.Reasons[0], " under "+c.Arm+": its population was empty, or it was written for other rules; then write it again with these") {
+			t.Errorf("%s: %v", rule, c.Reasons)
+		}
+	}
+}
+
+func TestNoSummaryIsNoBaseline(t *testing.T) {
+	for _, text := range []string{`{"schema_version":1}`, `{"schema_version":1,"sessions":5,"assumptions":[]}`, `{"schema_version":1,"sessions":0,"assumptions":[{"arm":"a"}]}`} {
+		path := filepath.Join(t.TempDir(), "b.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gate.OpenBaseline(path); err == nil || !strings.HasPrefix(err.Error(), path+": not the summary of a run\nhint: ") {
+			t.Errorf("%s: error %v", text, err)
+		}
+	}
+}
+
+// TestTestThatCannotFail: 10,000 sign flips give no p below 1/10,001, whatever happened. An alpha that no such test gets below
+// excuses nothing.
+func TestTestThatCannotFail(t *testing.T) {
+	before, after := runOf(t, 40, 0, 500), runOf(t, 40, 40, 500)
+	b := &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}
+	for _, alpha := range []string{"0.0002", "0.0001", "0.00009", "0.000001"} {
+		r := judge(t, after, b, "{measure: lost_rate, arm: listing, largest_drop: 0.5, alpha: "+alpha+"}")
+		if r.Status != gate.Failed {
+			t.Errorf("alpha %s, and every tool is lost: %s, %v", alpha, r.Status, r.Checks[0].Notes)
+		}
+	}
+}
+
 // TestJUnit demands what both common schemas do: the root, the order of elements, and every required attribute.
 func TestJUnit(t *testing.T) {
 	before, after := runOf(t, 40, 2, 500), runOf(t, 40, 10, 520)
@@ -284,13 +341,36 @@ rules:
 	}
 }
 
+// TestHostileNames: no name of a rule or of an intent leaves its line or steers a terminal.
+func TestHostileNames(t *testing.T) {
+	run := func(path metrics.Path) *reports.Run {
+		o := reportstest.Session(0, path, 1, 500)
+		for i := range o.Calls {
+			o.Calls[i].IntentID = "i\nFAKE\x1b[31m\u202e"
+		}
+		return reportstest.Write(t, reportstest.Manifest(1), o)
+	}
+	before, after := run(metrics.PathSearched), run(metrics.PathLost)
+	r := judge(t, after, &gate.Baseline{Path: "b", Summary: before.Summary, Run: before},
+		`{name: "a\nFAKE\e[31m", measure: lost_rate, arm: listing, largest_drop: 0, waiver: {reason: "r\nFAKE\r", issue: "\u202e", expires: 2027-01-01}}`)
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{text.String(), string(r.Markdown())} {
+		if strings.ContainsAny(text, "\x1b\r\u202e") || strings.Contains(text, "\nFAKE") || strings.Count(text, "FAKE") < 3 {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	before, after := runOf(t, 40, 2, 500), runOf(t, 40, 10, 520)
-	r := judge(t, after, &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}, `{name: "a | b <c> @d", measure: lost_rate, arm: listing, largest_drop: 0}`)
+	r := judge(t, after, &gate.Baseline{Path: "b", Summary: before.Summary, Run: before}, `{name: "a | b <c> @d \\| e\rf", measure: lost_rate, arm: listing, largest_drop: 0}`)
 	text := string(r.Markdown())
 	for _, want := range []string{
 		"### Gate FAILED: 0 of 1 checks passed, 1 failed\n",
-		"| ❌ | a \\| b &lt;c&gt; &#64;d, listing | 0.2500 share | 40 | worse by at most 0 | worse by 0.2000 than the baseline's 0.0500, and 0.0000 is allowed |\n",
+		"| ❌ | a \\| b &lt;c&gt; &#64;d \\\\\\| e f, listing | 0.2500 share | 40 | worse by at most 0 | worse by 0.2000 than the baseline's 0.0500, and 0.0000 is allowed |\n",
 		"<details><summary>Flipped intents: 7 intents, worse 16 times</summary>",
 		"  `bench run --sessions 2-2 --seed 1 --events 0.25 --arms listing`\n",
 	} {

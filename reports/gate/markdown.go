@@ -78,11 +78,11 @@ func (c *Check) markdownRow(text *bytes.Buffer) {
 // plain is text that Markdown and HTML leave as it is.
 func plain(text string) string {
 	return strings.NewReplacer(
-		"\n", " ", "&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "@", "&#64;",
-	).Replace(text)
+		"\\", "\\\\", "&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "@", "&#64;",
+	).Replace(compare.Line(text))
 }
 
 // code is text between back ticks.
 func code(text string) string {
-	return strings.NewReplacer("\n", " ", "`", "'").Replace(text)
+	return strings.ReplaceAll(compare.Line(text), "`", "'")
 }

@@ -76,7 +76,7 @@ func (p *parser) rule(n *yaml.Node) (r Rule, err error) {
 		}
 	}
 	if node := fields["smallest_population"]; node != nil {
-		if err := node.Decode(&r.SmallestPopulation); err != nil || r.SmallestPopulation < 1 {
+		if err := node.Decode(&r.SmallestPopulation); err != nil || node.ShortTag() == "!!null" || r.SmallestPopulation < 1 {
 			return r, p.fault(node, "give a whole number from 1", "smallest_population: %q is not the size of a population", node.Value)
 		}
 	}
@@ -181,7 +181,7 @@ func (p *parser) drop(n *yaml.Node) (*Drop, error) {
 	text, percent := strings.CutSuffix(n.Value, "%")
 	if n.Kind == yaml.ScalarNode && percent {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsInf(x, 0) {
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
 			return nil, p.fault(n, hint, "largest_drop: %q is no percentage", n.Value)
 		}
 		d = Drop{x, true}
@@ -192,7 +192,7 @@ func (p *parser) drop(n *yaml.Node) (*Drop, error) {
 		}
 		d = Drop{Value: x}
 	}
-	if !(d.Value >= 0) {
+	if d.Value < 0 {
 		return nil, p.fault(n, hint, "largest_drop: %s is below 0", n.Value)
 	}
 	return &d, nil

@@ -55,7 +55,7 @@ type Drop struct {
 
 // of is the drop in the measure's unit.
 func (d Drop) of(baseline float64) float64 {
-	if d.Percent {
+	if d.Percent && d.Value > 0 { // of a break-even that there is none of, 0 % would be no number
 		return float64(d.Value*max(baseline, -baseline)) / 100
 	}
 	return d.Value
@@ -142,8 +142,27 @@ func (p *parser) root(data []byte) (*yaml.Node, error) {
 	case errors.As(err, &fault) && fault.Mark.Line > 0:
 		return nil, fmt.Errorf("%s:%d: invalid YAML: %s\nhint: check quotes, brackets and indentation around this line",
 			p.file, fault.Mark.Line, strings.TrimPrefix(fault.Message, "yaml: "))
+	case fault != nil && fault.Stage == yaml.ReaderStage: // it knows no line
+		return nil, fmt.Errorf("%s: invalid YAML: %s\nhint: save it as UTF-8 text", p.file, fault.Message)
 	case err != nil || document.Kind != yaml.DocumentNode || len(document.Content) != 1:
 		return nil, fmt.Errorf("%s: not one YAML document\nhint: begin the file with \"schema_version: 1\"", p.file)
 	}
-	return document.Content[0], nil
+	root := document.Content[0]
+	if n := firstAlias(root); n != nil {
+		return nil, p.fault(n, "write the value out", "*%s is an alias", n.Value)
+	}
+	return root, nil
+}
+
+// firstAlias finds a node that stands for another; nil if there is none.
+func firstAlias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n
+	}
+	for _, child := range n.Content {
+		if alias := firstAlias(child); alias != nil {
+			return alias
+		}
+	}
+	return nil
 }

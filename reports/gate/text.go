@@ -15,7 +15,7 @@ import (
 const flipsShown = 10
 
 // name is a check as texts call it.
-func (c *Check) name() string { return c.Rule + ", " + c.Arm }
+func (c *Check) name() string { return compare.Line(c.Rule + ", " + c.Arm) }
 
 // figure words the run's figure.
 func (c *Check) figure() string {
@@ -161,13 +161,13 @@ func (c *Check) write(text *bytes.Buffer, rules string) {
 		fmt.Fprintf(text, "%s  %s (%s:%d): %s %s, n %s; asked: %s\n", strings.ToUpper(string(c.Status)), c.name(), rules, c.Line,
 			c.figure(), c.Unit, numerals.Number(float64(c.N), 0), c.demand())
 		for _, reason := range c.Reasons {
-			fmt.Fprintf(text, "        because: %s\n", reason)
+			fmt.Fprintf(text, "        because: %s\n", compare.Line(reason))
 		}
 		if w := c.Waiver; w != nil && c.Status == Waived {
-			fmt.Fprintf(text, "        waived until %s: %s (%s)\n", w.Expires, w.Reason, w.Issue)
+			fmt.Fprintf(text, "        waived until %s: %s (%s)\n", w.Expires, compare.Line(w.Reason), compare.Line(w.Issue))
 		}
 	}
 	for _, note := range c.Notes {
-		fmt.Fprintf(text, "        note: %s\n", note)
+		fmt.Fprintf(text, "        note: %s\n", compare.Line(note))
 	}
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,7 +57,7 @@ type example struct {
 
 // gather reads the tables of a run, twice: first for what is over all sessions, then for examples of the worst intents.
 // Memory grows with the number of different intents, and not with that of sessions.
-func gather(run *reports.Run, limit int) (*evidence, error) {
+func gather(ctx context.Context, run *reports.Run, limit int) (*evidence, error) {
 	e := &evidence{}
 	for _, arm := range run.Summary.Assumptions {
 		e.arms = append(e.arms, arm.Name)
@@ -65,6 +66,9 @@ func gather(run *reports.Run, limit int) (*evidence, error) {
 	e.forms = make([]map[int]map[string]int, len(e.arms))
 	known := make(map[[2]string]*intent)
 	for o, err := range run.Observations() {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +87,7 @@ func gather(run *reports.Run, limit int) (*evidence, error) {
 	}
 	e.known = len(known)
 	e.intents = worst(slices.Collect(maps.Values(known)), limit)
-	return e, e.illustrate(run)
+	return e, e.illustrate(ctx, run)
 }
 
 // checkArms refuses rows of arms that the summary does not have.
@@ -192,7 +196,7 @@ func worst(all []*intent, limit int) []*intent {
 
 // illustrate finds an example of each intent under each arm. Arms whose example is the same search with the same hits
 // share it.
-func (e *evidence) illustrate(run *reports.Run) error {
+func (e *evidence) illustrate(ctx context.Context, run *reports.Run) error {
 	wanted := make(map[[2]string]*intent, len(e.intents))
 	for _, i := range e.intents {
 		wanted[[2]string{i.id, i.class}] = i
@@ -202,6 +206,9 @@ func (e *evidence) illustrate(run *reports.Run) error {
 		return nil
 	}
 	for o, err := range run.Observations() {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return err
 		}

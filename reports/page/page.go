@@ -17,6 +17,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -84,9 +85,9 @@ func sameRun(a, b reports.Manifest) bool {
 }
 
 // Write reads the runs' tables and writes both files into a folder, which it makes if it is not there. It returns their
-// paths. On an error neither file is new.
-func (r *Report) Write(dir string) ([]string, error) {
-	html, err := r.html()
+// paths. On an error neither file is new; one may be ctx's.
+func (r *Report) Write(ctx context.Context, dir string) ([]string, error) {
+	html, err := r.html(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func (r *Report) Write(dir string) ([]string, error) {
 }
 
 // html is the page.
-func (r *Report) html() ([]byte, error) {
-	v, err := r.view()
+func (r *Report) html(ctx context.Context) ([]byte, error) {
+	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package page_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"html"
 	"os"
 	"path/filepath"
@@ -25,7 +27,7 @@ func write(t *testing.T, runs ...*reports.Run) (html, markdown string) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "made", "here")
-	paths, err := r.Write(dir)
+	paths, err := r.Write(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +295,25 @@ func TestDamagedTablesLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := r.Write(dir); err == nil || !strings.Contains(err.Error(), reports.CallsFile) {
+	if _, err := r.Write(t.Context(), dir); err == nil || !strings.Contains(err.Error(), reports.CallsFile) {
+		t.Errorf("error %v", err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("files %v", files)
+	}
+}
+
+// TestInterrupted: a report that is stopped is not written.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	r, err := page.New([]*reports.Run{scene{sessions: 3, intents: 3, corpus: "made-up", name: plainName}.run(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	if _, err := r.Write(ctx, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
@@ -310,7 +330,7 @@ func TestForeignTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `arm "listing" is not among those of summary.json`) {
+	if _, err := r.Write(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), `arm "listing" is not among those of summary.json`) {
 		t.Errorf("error %v", err)
 	}
 }

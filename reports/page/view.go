@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"math"
@@ -115,11 +116,11 @@ func (r *Report) runName(run int) string {
 }
 
 // view gathers and words everything.
-func (r *Report) view() (*view, error) {
+func (r *Report) view(ctx context.Context) (*view, error) {
 	v := &view{Differences: differences(r.runs), Reading: reports.Reading, Tables: r.outline.Tables, Warnings: r.outline.Warnings, Words: reports.Words()}
 	var sources []*source
 	for i, run := range r.runs {
-		e, err := gather(run, MaxIntents/len(r.runs))
+		e, err := gather(ctx, run, MaxIntents/len(r.runs))
 		if err != nil {
 			return nil, err
 		}
