@@ -62,6 +62,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another version", edit(ManifestFile, replace(`"schema_version": 1,`, `"schema_version": 2, "novel": true,`)), []string{ManifestFile, "schema_version is 2"}},
 		{"an unknown field", edit(ManifestFile, replace(`"run_id"`, `"runid"`)), []string{ManifestFile, `"runid"`}},
 		{"a wrong type", edit(ManifestFile, replace(`"status": "success"`, `"status": 5`)), []string{ManifestFile, "status"}},
+		{"a status that there is not", edit(ManifestFile, replace(`"success"`, `"sucess"`)), []string{ManifestFile, `status "sucess"`}},
 		{"running", edit(ManifestFile, replace(`"success"`, `"running"`)), []string{"not finished"}},
 		{"a file not listed", edit(ManifestFile, replace(CallsFile, "other.parquet")), []string{ManifestFile, CallsFile}},
 		{"a file elsewhere", edit(ManifestFile, replace(`"files": [`, `"files": [{"name": "../x", "bytes": 0, "sha256": ""},`)), []string{ManifestFile, "../x"}},
@@ -95,7 +96,6 @@ func TestVerifyManifest(t *testing.T) {
 		{"another configuration's hash", `"config_sha256": "`, `"config_sha256": "0`, "configuration"},
 		{"a part of a run", `"counts"`, `"shard": {"index": 1, "count": 2}, "counts"`, "shard"},
 		{"another number of sessions", `"done": `, `"done": 1`, "sessions"},
-		{"a status that there is not", `"success"`, `"sucess"`, `status "sucess"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
