@@ -15,7 +15,7 @@ import (
 
 // benchAssembler registers the built-in tools and enough of the corpus's server
 // tools to reach n definitions.
-func benchAssembler(b *testing.B, n int, memo assembly.MemoMode) (*assembly.Assembler, assembly.Request) {
+func benchAssembler(b *testing.B, n int, memo assembly.MemoMode) (*assembly.Assembler, *bridge.Memo, assembly.Request) {
 	b.Helper()
 	c, err := corpus.Embedded()
 	if err != nil {
@@ -42,29 +42,32 @@ func benchAssembler(b *testing.B, n int, memo assembly.MemoMode) (*assembly.Asse
 	if err != nil {
 		b.Fatal(err)
 	}
+	known := bridge.NewMemo()
 	a := assembly.New(assembly.Options{
 		Registry: reg, Resolver: toolset.NewResolver(c.Toolsets, reg), Rewrites: c.Rewrites(), Memo: memo,
-		Bridge: bridge.New(bridge.Options{Core: c.Toolsets.IsCore, Catalog: reg, Retriever: retriever}),
+		Bridge: bridge.New(bridge.Options{Core: c.Toolsets.IsCore, Catalog: reg, Retriever: retriever, Memo: known}),
 	})
-	return a, assembly.Request{Config: bridge.DefaultConfig(), ContextLength: 1_000_000}
+	return a, known, assembly.Request{Config: bridge.DefaultConfig(), ContextLength: 1_000_000}
 }
 
-// BenchmarkAssemble assembles 300 tools with per-tool work memoised and the
-// outer memo off: resolve, read, rewrite, classify, list, define.
+// BenchmarkAssemble assembles 300 tools with per-tool work memoised, nothing kept
+// of the whole set, and the outer memo off: resolve, read, rewrite, classify, group,
+// list, define.
 func BenchmarkAssemble(b *testing.B) {
-	a, r := benchAssembler(b, 300, assembly.MemoOff)
+	a, known, r := benchAssembler(b, 300, assembly.MemoOff)
 	if n := len(a.Assemble(r).Usable); n != 300 {
 		b.Fatalf("%d usable tools, want 300", n)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
+		known.Forget()
 		a.Assemble(r)
 	}
 }
 
 // BenchmarkAssembleMemo is the same through the outer memo.
 func BenchmarkAssembleMemo(b *testing.B) {
-	a, r := benchAssembler(b, 300, assembly.MemoTTL)
+	a, _, r := benchAssembler(b, 300, assembly.MemoTTL)
 	b.ReportAllocs()
 	for b.Loop() {
 		a.Assemble(r)

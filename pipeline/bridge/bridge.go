@@ -141,12 +141,12 @@ func NewMemo() *Memo {
 	return &Memo{terms: make(map[*registry.Definition]analysed), variants: make(map[Variant]*variantMemo)}
 }
 
-// Forget drops what sets of tools led to. What is known of single tools stays, so
-// the next assembly groups, lists and indexes anew.
+// Forget drops what sets of tools led to. What is known of single tools, and of
+// those of one source in their order, stays, so the next assembly groups, lists
+// and indexes anew.
 func (m *Memo) Forget() {
 	for _, kept := range m.variants {
 		kept.splits = nil
-		clear(kept.blocks)
 	}
 }
 
