@@ -57,6 +57,9 @@ func TestAlikeIsWhatEachArmGives(t *testing.T) {
 		for i := range rapid.IntRange(1, 8).Draw(rt, "arms") {
 			arms = append(arms, drawAlikeArm(rt, fmt.Sprintf("a%d", i)))
 		}
+		twin := arms[0] // three of five share a play: those with memo ttl
+		twin.Name = "twin"
+		arms = append(arms, twin)
 		p, err := NewPlayer(Options{Corpus: c, Arms: arms, Repeats: 1})
 		if err != nil {
 			rt.Fatal(err)

@@ -24,7 +24,14 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	commands := clitest.Commands()
 	commands["draw"], commands["example"], commands["interrupted"] = draw, example, interrupted
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true})
+	params := testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true}
+	if testing.Short() { // those that work on several things at once; a start is slow under the race detector
+		params.Dir = ""
+		for _, name := range []string{"harvest", "run", "shard", "sweep"} {
+			params.Files = append(params.Files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+	}
+	testscript.Run(t, params)
 }
 
 // draw writes a file of sessions of the embedded corpus: draw FILE ROWS [SEED].
