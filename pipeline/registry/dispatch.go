@@ -20,6 +20,16 @@ const (
 	errorPrefix  = "[TOOL_ERROR] "
 )
 
+// Call is one call of a tool, as a model asked for it.
+type Call struct {
+	ID        string
+	Name      string          // model-visible
+	Arguments json.RawMessage // an object
+	// DependsOn are calls of the same model output that go first, by their place
+	// in it, all before this one.
+	DependsOn []int
+}
+
 // Result is what a call gives back to the model.
 type Result struct {
 	// Text is the result as the model reads it. Failures are JSON objects with
@@ -31,6 +41,8 @@ type Result struct {
 	// Failed reports that Text is an error of the registry: unknown tool,
 	// handler error, or a result that breaks the contract.
 	Failed bool
+	// Cause is the handler's error where Text tells of one; else nil.
+	Cause error
 }
 
 // ErrorResult returns a failed result whose text is a JSON object: "error" with
@@ -52,7 +64,9 @@ func (r *Registry) Dispatch(ctx context.Context, name string, args json.RawMessa
 		kind, text := describeError(err)
 		body := "Tool execution failed: " + kind + ": " + stripMarkup(text)
 		r.log.Error("tool failed", "tool", name, "err", body)
-		return ErrorResult(errorPrefix + truncate(body, errorBodyMax))
+		result := ErrorResult(errorPrefix + truncate(body, errorBodyMax))
+		result.Cause = err
+		return result
 	}
 	switch v := value.(type) {
 	case string:

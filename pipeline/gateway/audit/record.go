@@ -1,0 +1,44 @@
+// Package audit keeps one record of every call that a gateway was asked for. A
+// call whose record cannot be handed to the operating system is not answered.
+package audit
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Record is what is kept of one call. Everything in it is redacted by who makes it.
+type Record struct {
+	Time      time.Time // when the gateway took the call, by the session's clock
+	TraceID   string
+	SessionID string
+	Principal string
+	Tool      string // id of the tool that answered; the name asked for where there is none
+	Name      string // model-visible
+	CallID    string // gen_ai.tool.call.id
+	ModelCall string // which model output asked for it
+	Arguments json.RawMessage
+
+	Outcome string // ok, error or denied
+	Code    string // of the error; empty for ok
+	Rule    string // that denied; empty otherwise
+	Phase   string // in which it ended
+
+	Attempts    int    // tries at the endpoint
+	CacheHit    bool   // answered from the cache, or by another call's answer
+	Confirmed   string // who agreed: asked, unattended; empty: nobody had to
+	Throttled   bool   // waited for the tool's bucket, or was turned away by it
+	TimedOut    int    // attempts that ran out of time
+	Opened      bool   // its failure opened the endpoint's breaker
+	Undecodable int    // bytes of the result that were not of its encoding
+
+	ResultSHA256    string // of the result as it was returned
+	ResultBytes     int
+	ResultTokens    int
+	TruncatedTokens int // left out of the result
+
+	Waiting   time.Duration // for the model's other calls that go first, and for leave
+	Queued    time.Duration // for buckets, limits, backoff
+	Executing time.Duration // at the endpoint, all attempts
+	Shaping   time.Duration
+}
