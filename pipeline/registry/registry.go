@@ -75,6 +75,8 @@ type Registration struct {
 	RequiresEnv []string
 	// MaxResultSize caps the result in characters; 0 means no cap of its own.
 	MaxResultSize int
+	// ReadOnly says that a call has no effect.
+	ReadOnly bool
 	// Overrides is asked at every read of the definitions for fields that
 	// replace those of Definition, even the name. An error keeps Definition.
 	Overrides func() ([]rawjson.Field, error)
@@ -196,6 +198,41 @@ func (r *Registry) Deregister(name string, caller Owner) error {
 	r.leave(entry.Toolset, name)
 	if r.toolsets[entry.Toolset] == nil {
 		maps.DeleteFunc(r.aliases, func(_, target string) bool { return target == entry.Toolset })
+	}
+	r.generation++
+	return nil
+}
+
+// Exchange removes tools and registers others at once: whoever reads sees all of it
+// or nothing. It is for who owns them all; a new name that another toolset holds, or
+// a registration without a definition, is an error that changes nothing.
+func (r *Registry) Exchange(gone []string, come []Registration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range come {
+		if come[i].Definition == nil {
+			return errors.New("registration without a definition\nhint: set Registration.Definition")
+		}
+		name := come[i].Definition.Name
+		if old := r.entries[name]; old != nil && !slices.Contains(gone, name) {
+			if err := r.mayReplace(old, &come[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range gone {
+		if old := r.entries[name]; old != nil {
+			delete(r.entries, name)
+			r.leave(old.Toolset, name)
+		}
+	}
+	for i := range come {
+		name := come[i].Definition.Name
+		if old := r.entries[name]; old != nil {
+			r.leave(old.Toolset, name)
+		}
+		r.join(come[i].Toolset, name)
+		r.entries[name] = r.keep(come[i])
 	}
 	r.generation++
 	return nil

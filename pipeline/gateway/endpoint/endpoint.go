@@ -23,10 +23,26 @@ type Request struct {
 	Tool      string          // as the endpoint knows it
 	Arguments json.RawMessage // an object
 	SessionID string
+	Principal string // whose session it is
 	CallID    string // of the model's call; all attempts share it
 	TraceID   string // 32 hex digits
 	Attempt   int    // from 1
 	BytesMax  int64  // of an answer that are read; the rest is dropped and counted
+}
+
+// requestKey is the key of a request in a context.
+type requestKey struct{}
+
+// WithRequest puts a request into the context of what serves it by other means than
+// an Endpoint.
+func WithRequest(ctx context.Context, r Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// RequestOf is the request that a context serves.
+func RequestOf(ctx context.Context) (Request, bool) {
+	r, ok := ctx.Value(requestKey{}).(Request)
+	return r, ok
 }
 
 // TraceParent is the W3C traceparent of the attempt. Its span is made from the
