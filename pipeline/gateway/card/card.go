@@ -63,7 +63,12 @@ type Card struct {
 	Encoding        string // WHATWG label of the bytes; empty: what the endpoint says, else UTF-8
 
 	Steps []Step // of a composite action; such a tool has no target
+
+	line int // of its file; 0 elsewhere
 }
+
+// ResultReadTarget is the target of the tool that reads on in a result that was cut.
+const ResultReadTarget = "internal://builtin/result_read"
 
 // RateLimit is a token bucket for one session and tool.
 type RateLimit struct {

@@ -12,26 +12,29 @@ type Config struct {
 	// Defaults are those of cards that say nothing.
 	Defaults Defaults
 
-	Session   Session
-	Confirm   Confirm
-	Limits    Limits
-	Breaker   Breaker
-	Memory    FailureMemory
-	Audit     Audit
-	Redact    Redact
-	Model     *Model                 // nil: none
-	Embed     *Model                 // an endpoint for embeddings; nil: candidates come from the retriever vector
-	Folders   []string               // that internal://builtin/list_files may look into; absolute
-	Servers   []byte                 // the MCP servers of the file, as the text of an mcp.json; nil: none
-	Simulated map[string]*Simulation // models of sim://NAME
+	Session Session
+	Confirm Confirm
+	Limits  Limits
+	Breaker Breaker
+	Memory  FailureMemory
+	Audit   Audit
+	Redact  Redact
+	Model   *Model   // nil: none
+	Embed   *Model   // an endpoint for embeddings; nil: candidates come from the retriever vector
+	Folders []string // that internal://builtin/list_files may look into; absolute
+	// Servers are the MCP servers of the file, as the text of an mcp.json; nil: none.
+	Servers []byte
+	// ServerNames are the labels of Servers.
+	ServerNames []string
+	Simulated   map[string]*Simulation // models of sim://NAME
 }
 
 // Rule changes the cards that it matches. Rules apply in their order, the later
 // over the earlier.
 type Rule struct {
+	Line  int    // of the file
 	Match string // id or model-visible name, * for any run of characters
-	// Set changes a card by the fields that the rule gives.
-	Set func(*Card)
+	set   func(*Card)
 }
 
 // Session is who calls where nobody says it: bench gateway call, and replays.
@@ -136,9 +139,15 @@ type Latency struct {
 	Slow                 float64 // 0..1
 }
 
+// FailureKinds are the ways in which a simulated call fails: no connection, no answer,
+// the HTTP statuses of those numbers, and an error that the tool itself answers.
+func FailureKinds() []string {
+	return []string{"transport", "hang", "status_500", "status_429", "status_400", "tool_error"}
+}
+
 // Failure is a time in which calls fail, or a share of calls that do.
 type Failure struct {
-	Kind  string        // transport, hang, status_500, status_429, status_400, tool_error
+	Kind  string        // one of FailureKinds
 	Share float64       // 0..1 of the calls within its time
 	From  time.Duration // of session time
 	For   time.Duration // 0: until the end

@@ -1,0 +1,152 @@
+package limit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/toolgauge/toolgauge/internal/clock"
+)
+
+// Gate lets a number of callers in at once; the others queue.
+type Gate struct {
+	time         clock.Timeline
+	width, queue int
+
+	mu      sync.Mutex
+	inside  int
+	waiting []*clock.Event
+}
+
+// NewGate returns a gate that lets width callers in at once, 1 or more, and queue
+// others wait.
+func NewGate(t clock.Timeline, width, queue int) *Gate {
+	return &Gate{time: t, width: max(width, 1), queue: queue}
+}
+
+// Enter waits for a place, which the caller gives back with leave. It returns *Full at
+// once if too many wait, *WouldWait when patience is over, or the context's error.
+func (g *Gate) Enter(ctx context.Context, patience time.Duration) (leave func(), waited time.Duration, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	g.mu.Lock()
+	if g.inside < g.width && len(g.waiting) == 0 {
+		g.inside++
+		g.mu.Unlock()
+		return g.leaver(), 0, nil
+	}
+	if len(g.waiting) >= g.queue {
+		n := len(g.waiting)
+		g.mu.Unlock()
+		return nil, 0, &Full{n}
+	}
+	turn := &clock.Event{}
+	g.waiting = append(g.waiting, turn)
+	g.mu.Unlock()
+
+	before := g.time.Now()
+	woken := g.time.Wait(ctx, turn, patience)
+	waited = g.time.Now().Sub(before)
+	if woken == clock.Happened {
+		return g.leaver(), waited, nil
+	}
+	if g.withdraw(turn) { // the turn came just as the wait ended
+		g.leave()
+	}
+	if woken == clock.Cancelled {
+		return nil, waited, ctx.Err()
+	}
+	return nil, waited, &WouldWait{}
+}
+
+// withdraw takes a caller out of the queue; it reports whether its turn had come.
+func (g *Gate) withdraw(turn *clock.Event) (came bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, w := range g.waiting {
+		if w == turn {
+			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
+			return false
+		}
+	}
+	return true
+}
+
+// leaver gives one place back, once.
+func (g *Gate) leaver() func() {
+	var once sync.Once
+	return func() { once.Do(g.leave) }
+}
+
+func (g *Gate) leave() {
+	g.mu.Lock()
+	if len(g.waiting) == 0 {
+		g.inside--
+		g.mu.Unlock()
+		return
+	}
+	next := g.waiting[0] // takes over the place
+	g.waiting = g.waiting[1:]
+	g.mu.Unlock()
+	next.Happen()
+}
+
+// idle reports whether nobody is inside or waits.
+func (g *Gate) idle() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside == 0 && len(g.waiting) == 0
+}
+
+// Gates are gates by name, each as wide as the others: bulkheads between endpoints.
+type Gates struct {
+	time         clock.Timeline
+	width, queue int
+
+	mu  sync.Mutex
+	all map[string]*Gate
+}
+
+// gatesMax is how many gates are kept before idle ones are dropped.
+const gatesMax = 1 << 12
+
+// NewGates returns gates of a width and a queue; see NewGate.
+func NewGates(t clock.Timeline, width, queue int) *Gates {
+	return &Gates{time: t, width: width, queue: queue, all: make(map[string]*Gate)}
+}
+
+// Enter waits for a place behind the gate of a name; see Gate.Enter.
+func (g *Gates) Enter(ctx context.Context, name string, patience time.Duration) (leave func(), waited time.Duration, err error) {
+	g.mu.Lock()
+	gate := g.all[name]
+	if gate == nil {
+		if len(g.all) >= gatesMax {
+			for other, idle := range g.all {
+				if idle.idle() {
+					delete(g.all, other)
+				}
+			}
+		}
+		gate = NewGate(g.time, g.width, g.queue)
+		g.all[name] = gate
+	}
+	// Entered under the lock as far as it does not wait, a gate in use is never dropped.
+	if leave, ok := gate.enterNow(ctx); ok {
+		g.mu.Unlock()
+		return leave, 0, nil
+	}
+	g.mu.Unlock()
+	return gate.Enter(ctx, patience)
+}
+
+// enterNow enters if nobody need be waited for.
+func (g *Gate) enterNow(ctx context.Context) (leave func(), ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ctx.Err() != nil || g.inside >= g.width || len(g.waiting) > 0 {
+		return nil, false
+	}
+	g.inside++
+	return g.leaver(), true
+}
