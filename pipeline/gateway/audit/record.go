@@ -1,11 +1,30 @@
 // Package audit keeps one record of every call that a gateway was asked for. A
 // call whose record cannot be handed to the operating system is not answered.
+//
+// A Log appends records to a file of JSON Lines, Read gives them back, and a Tally
+// counts them by tool.
+//
+// The promise of a Log is about processes that write through this package, however
+// many share a file: when Write returns nil the record's whole line is in the hands of
+// the operating system, when it returns an error nothing of the line is in the file,
+// and no line is cut or mixed with another. A process that is killed loses no record
+// that it wrote, only ever a line that it had not finished; whoever writes next takes
+// that half away. Programs that append to the file by other means are not waited for:
+// if one does so in the moment in which a line fails half-way, the half stays in
+// front of what it wrote, since cutting it would lose the other's. Read reports such a
+// line and goes on.
 package audit
 
 import (
 	"encoding/json"
 	"time"
 )
+
+// Recorder keeps records. A record is not changed after it was written.
+type Recorder interface {
+	// Write returns when the record is kept. An error means that it is not.
+	Write(*Record) error
+}
 
 // Record is what is kept of one call. Everything in it is redacted by who makes it.
 type Record struct {
