@@ -44,10 +44,10 @@ const DefaultSystemPrompt = "You are a helpful assistant. Use the tools when the
 // defaultRepeats is how many shuffled assemblies stability is judged on.
 const defaultRepeats = 5
 
-// Dispatcher carries out a call of a real tool: the registry does, and so does
-// a gateway in front of it.
+// Dispatcher carries out the calls of one model output: the registry does, and so
+// does a gateway in front of it.
 type Dispatcher interface {
-	Dispatch(ctx context.Context, name string, arguments json.RawMessage) registry.Result
+	DispatchAll(ctx context.Context, calls []registry.Call) []registry.Result
 }
 
 // Options sets up a Player.

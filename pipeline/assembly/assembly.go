@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
@@ -109,6 +110,13 @@ type Assembled struct {
 	// validUntil is when a probe's verdict that this rests on runs out; the zero
 	// time means never.
 	validUntil time.Time
+}
+
+// has reports whether a tool of that name is usable. The names are sorted, unless an
+// override has changed one.
+func (s *Assembled) has(name string) bool {
+	_, found := slices.BinarySearchFunc(s.Usable, name, func(d *registry.Definition, name string) int { return strings.Compare(d.Name, name) })
+	return found || slices.ContainsFunc(s.Usable, func(d *registry.Definition) bool { return d.Name == name })
 }
 
 // Assemble returns the surface for a request. The result is shared with later

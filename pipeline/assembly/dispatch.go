@@ -3,23 +3,18 @@ package assembly
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"time"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
-// Dispatcher carries out a call of a real tool: the registry, or a gateway in
-// front of it.
+// Dispatcher carries out the calls of one model output: the registry, or a gateway in
+// front of it. It returns their results in the order of the calls, which it does not
+// keep.
 type Dispatcher interface {
-	Dispatch(ctx context.Context, name string, arguments json.RawMessage) registry.Result
+	DispatchAll(ctx context.Context, calls []registry.Call) []registry.Result
 }
-
-// agentLoopTools are answered by the agent itself, which holds their state; a
-// dispatch of one is a fault of the caller.
-var agentLoopTools = [...]string{"todo", "memory", "session_search", "delegate_task"}
 
 // Status tells how a call ended.
 type Status string
@@ -37,7 +32,8 @@ type HookEvent struct {
 	Tool              string
 	Arguments         json.RawMessage
 	// Result, Status and DurationMS are set behind the call; the duration, in
-	// milliseconds of the session's clock, is the same for all who ask.
+	// milliseconds of the session's clock, is the call's own and the same for all
+	// who ask.
 	Result     registry.Result
 	Status     Status
 	DurationMS int64
@@ -47,7 +43,8 @@ type HookEvent struct {
 // and descriptions are answered inline: they fire none in July, and Post alone
 // in September.
 type Hooks struct {
-	// Pre may stop a call by returning a reason.
+	// Pre may stop a call by returning a reason. It is asked of all calls of a batch
+	// before the first of them is made.
 	Pre func(HookEvent) (blockReason string)
 	// Transform may replace a result.
 	Transform func(HookEvent) registry.Result
@@ -59,6 +56,10 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments json.RawMessage
+	// DependsOn are calls of the same model output that go first, by their place in
+	// it, all before this one. Nil says nothing about the order, an empty list that
+	// there is none.
+	DependsOn []int
 	// SkipPre is set by an executor that already ran the Pre hook.
 	SkipPre bool
 }
@@ -80,6 +81,8 @@ type Session struct {
 	scope       *bridge.Scope
 	scopeFrom   *Assembled
 	scopeConfig bridge.Config
+	// spare is the last batch, whose room the next one uses.
+	spare batch
 }
 
 // Outcome is what a call led to.
@@ -98,18 +101,48 @@ type Outcome struct {
 	Refusal *bridge.CallError
 }
 
-// Call carries out one call. The session's definitions are read anew each time,
-// so that a scope never outlives what it was made from.
+// Call carries out one call.
 func (s *Session) Call(ctx context.Context, c ToolCall) Outcome {
+	return s.Calls(ctx, []ToolCall{c})[0]
+}
+
+// Calls carries out the calls of one model output and returns what each led to, in
+// the same order. Searches and descriptions are answered inline; the others, under the
+// names of the real tools, go to the dispatcher as one batch, and those whose state the
+// agent holds go between. A call that depends on one that failed is not made. The
+// session's definitions are read anew each time, so that a scope never outlives what it
+// was made from.
+func (s *Session) Calls(ctx context.Context, calls []ToolCall) []Outcome {
+	b := s.spare
+	s.spare = batch{} // a handler may call the session again
+	b.begin(s, len(calls))
+	for i, c := range calls {
+		call, answered := s.resolve(c)
+		if answered != nil {
+			b.outcomes[i] = *answered
+			continue
+		}
+		b.add(ctx, i, call)
+	}
+	b.dispatch(ctx)
+	return b.end()
+}
+
+// resolve answers a call inline, or returns that of the real tool.
+func (s *Session) resolve(c ToolCall) (ToolCall, *Outcome) {
 	fields, err := rawjson.Object(c.Arguments)
 	if err != nil {
-		return Outcome{Result: registry.ErrorResult("arguments is not a JSON object: " + err.Error())}
+		return c, &Outcome{Result: registry.ErrorResult("arguments is not a JSON object: " + err.Error())}
 	}
 	if !bridge.IsBridgeTool(c.Name) {
-		return s.callTool(ctx, c)
+		if refusal := s.checkDirect(c.Name); refusal != nil {
+			return c, &Outcome{Result: refusal.Result(), Refusal: refusal}
+		}
+		return c, nil
 	}
 	if c.Name != bridge.CallTool {
-		return s.answer(c, fields)
+		o := s.answer(c, fields)
+		return c, &o
 	}
 	call, refusal := s.Scope().ToolCall(fields)
 	if refusal != nil {
@@ -117,10 +150,20 @@ func (s *Session) Call(ctx context.Context, c ToolCall) Outcome {
 		if refusal.Described != "" {
 			o.Described = []string{refusal.Described}
 		}
-		return o
+		return c, &o
 	}
 	c.Name, c.Arguments = call.Name, call.Arguments
-	return s.callTool(ctx, c)
+	return c, nil
+}
+
+// checkDirect keeps a model from calling by name what it can only reach through the
+// bridge, or not at all. Tools that never defer are not asked about.
+func (s *Session) checkDirect(name string) *bridge.CallError {
+	if !s.Assembler.bridge.Deferrable(name) {
+		return nil
+	}
+	now := s.Assembler.Assemble(s.Request)
+	return now.CheckDirect(name, now.has(name))
 }
 
 // answer answers a search or a description inline.
@@ -154,35 +197,6 @@ func (s *Session) Scope() *bridge.Scope {
 		s.scopeFrom, s.scopeConfig = now, request.Config
 	}
 	return s.scope
-}
-
-// callTool runs hooks and dispatches one real tool.
-func (s *Session) callTool(ctx context.Context, c ToolCall) Outcome {
-	dispatcher := s.Dispatcher
-	if slices.Contains(agentLoopTools[:], c.Name) {
-		dispatcher = s.Loop
-	}
-	if dispatcher == nil {
-		return Outcome{Result: registry.ErrorResult(c.Name + " must be handled by the agent itself")}
-	}
-	event := HookEvent{CallID: c.ID, SessionID: s.ID, Tool: c.Name, Arguments: s.prepare(c)}
-	if s.Hooks.Pre != nil && !c.SkipPre {
-		if reason := s.Hooks.Pre(event); reason != "" {
-			event.Result, event.Status = registry.ErrorResult(reason), StatusBlocked
-			s.post(event)
-			return Outcome{Result: event.Result}
-		}
-	}
-	clock := s.Assembler.registry.Clock()
-	start := clock.Now()
-	event.Result = dispatcher.Dispatch(ctx, c.Name, event.Arguments)
-	event.DurationMS = max(0, clock.Now().Sub(start).Nanoseconds()/int64(time.Millisecond))
-	event.Status = statusOf(event.Result)
-	if s.Hooks.Transform != nil {
-		event.Result = s.Hooks.Transform(event)
-	}
-	s.post(event)
-	return Outcome{Result: event.Result, Tool: c.Name}
 }
 
 func statusOf(r registry.Result) Status {

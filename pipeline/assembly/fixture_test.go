@@ -166,6 +166,13 @@ func request(enabled ...string) assembly.Request {
 	return assembly.Request{Enabled: enabled, Config: bridge.DefaultConfig(), ContextLength: 200_000}
 }
 
+// eager is a request without the bridge.
+func eager(enabled ...string) assembly.Request {
+	r := request(enabled...)
+	r.Config.Enabled = bridge.Off
+	return r
+}
+
 func namesOf(definitions []*registry.Definition) string {
 	names := make([]string, len(definitions))
 	for i, d := range definitions {

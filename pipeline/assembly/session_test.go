@@ -66,7 +66,6 @@ func TestLoopAnswersItsTools(t *testing.T) {
 		name, arguments string
 	}{
 		{bridge.July, "todo", `{"merge":"true"}`},
-		{bridge.September, "todo", `{"merge":"true"}`},
 		{bridge.September, bridge.CallTool, `{"calls":[{"name":"todo","arguments":{"merge":"true"}}]}`},
 	} {
 		session := s.sessionOf(t, row.variant, request("hermes-cli"))
@@ -76,6 +75,29 @@ func TestLoopAnswersItsTools(t *testing.T) {
 		}
 		if o := call(t, session, "read_file", `{"path":"x"}`); o.Tool != "read_file" || o.Result.Text != "read_file ran" {
 			t.Errorf("%s: another tool went to the agent: %+v", row.variant, o)
+		}
+	}
+}
+
+// TestDeferredMeansDeferred: in either variant a deferred tool is not run by its own
+// name, be it a server's or the agent's.
+func TestDeferredMeansDeferred(t *testing.T) {
+	for variant, names := range map[bridge.Variant][]string{bridge.July: {"add_note"}, bridge.September: {"add_note", "todo", "process"}} {
+		s, july := officeSession(t)
+		session := s.sessionOf(t, variant, july.Request)
+		session.Loop = s.registry
+		for _, name := range names {
+			if o := call(t, session, name, `{}`); o.Refusal == nil || o.Refusal.Class != bridge.ClassDeferred || o.Tool != "" {
+				t.Errorf("%s %s: %+v", variant, name, o)
+			}
+			session.Request.Config.Enabled = bridge.Off
+			if o := call(t, session, name, `{}`); o.Tool != name {
+				t.Errorf("%s %s without the bridge: %+v", variant, name, o)
+			}
+			session.Request.Config.Enabled = bridge.Auto
+		}
+		if o := call(t, session, "terminal", `{}`); o.Tool != "terminal" {
+			t.Errorf("%s: %+v", variant, o)
 		}
 	}
 }
@@ -117,13 +139,15 @@ func TestCallsThroughTheBridge(t *testing.T) {
 		{"tool_call", `{"name":"list_documents","arguments":""}`, "list_documents", `list_documents {}`, "", "list_documents ran"},
 		{"tool_call", `{"name":"list_documents","arguments":{"limit":"42","tags":"new"}}`, "list_documents", `list_documents {"limit":42,"tags":["new"]}`, "", "list_documents ran"},
 		{"tool_call", `{"name":"add_note","arguments":{"text":"42"}}`, "add_note", `add_note {"text":"42"}`, "", "add_note ran"},
-		{"list_documents", `{"limit":"1e3"}`, "list_documents", `list_documents {"limit":1000}`, "", "list_documents ran"},
+		{"tool_call", `{"name":"list_documents","arguments":{"limit":"1e3"}}`, "list_documents", `list_documents {"limit":1000}`, "", "list_documents ran"},
 		{"web_search", `{"query":"x","limit":"inf"}`, "web_search", `web_search {"query":"x","limit":"inf"}`, "", "web_search ran"},
 
 		{"tool_call", `{"name":"get_document"}`, "", "", bridge.ClassMissingRequired, `\"required\"`},
 		{"tool_call", `{"name":"get_other_document","arguments":{}}`, "", "", bridge.ClassNotInScope, "not available in this session"},
 		{"tool_call", `{"name":"terminal","arguments":{"command":"ls"}}`, "", "", bridge.ClassNotDeferrable, "terminal"},
 		{"tool_call", `{"name":"todo","arguments":{}}`, "", "", bridge.ClassNotDeferrable, "todo"},
+		{"list_documents", `{}`, "", "", bridge.ClassDeferred, "run it with tool_call"},
+		{"get_other_document", `{}`, "", "", bridge.ClassNotInScope, "not available in this session"},
 		{"tool_call", `{}`, "", "", bridge.ClassNameMissing, "name is required"},
 		{"tool_search", `{}`, "", "", "", "query is required"},
 		{"tool_describe", `{}`, "", "", "", "name is required"},
@@ -306,7 +330,7 @@ func workSession(t *testing.T, handler registry.Handler) (*assembly.Session, *ho
 		s.clock.Advance(1500*time.Millisecond + 999*time.Microsecond)
 		return handler(ctx, args)
 	}})
-	session, log := s.session(t, request("set")), &hookLog{events: make(map[string]assembly.HookEvent)}
+	session, log := s.session(t, eager("set")), &hookLog{events: make(map[string]assembly.HookEvent)}
 	session.Hooks = log.hooks()
 	return session, log
 }
@@ -319,6 +343,9 @@ func TestHooks(t *testing.T) {
 		{ID: "call-7", Name: bridge.CallTool, Arguments: json.RawMessage(`{"name":"work","arguments":{"n":"3"}}`)},
 	} {
 		session, log := workSession(t, done)
+		if c.Name == bridge.CallTool {
+			session.Request = request("set")
+		}
 		o := session.Call(t.Context(), c)
 		if got := strings.Join(log.fired, " "); got != "pre transform post" || o.Result.Text != "done" || o.Tool != "work" {
 			t.Errorf("%s: fired %q, outcome %+v", c.Name, got, o)
@@ -430,7 +457,7 @@ func TestShownSchemaIsTheOneRepairedBy(t *testing.T) {
 		}
 		s.register(t, reg)
 	}
-	session := s.session(t, request("set"))
+	session := s.session(t, eager("set"))
 	session.Assembler = s.assembler(t, func(o *assembly.Options) {
 		o.Rewrites = map[string]assembly.Rewrite{"rewritten": func(d *registry.Definition, _ func(string) bool) (*registry.Definition, error) {
 			return d.With(shown)

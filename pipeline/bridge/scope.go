@@ -141,6 +141,7 @@ const (
 	ClassNotObject        ErrorClass = "arguments_not_object"
 	ClassNotDeferrable    ErrorClass = "not_deferrable"
 	ClassNotInScope       ErrorClass = "not_in_scope"
+	ClassDeferred         ErrorClass = "deferred" // of a call by the tool's own name
 	ClassMissingRequired  ErrorClass = "missing_required"
 	// ClassInvalidArguments is any other way not to fit the schema.
 	ClassInvalidArguments ErrorClass = "invalid_arguments"
@@ -270,6 +271,20 @@ func notDeferrable(name string) *CallError {
 
 func notInScope(name string) *CallError {
 	return &CallError{Class: ClassNotInScope, Message: "'" + name + "' is not currently available: it is not available in this session"}
+}
+
+// CheckDirect finds what keeps a deferrable tool from being called by its own name:
+// it must be usable in the session, and on its surface. The bridge is the only way to
+// one that it deferred.
+func (s *Surface) CheckDirect(name string, usable bool) *CallError {
+	switch {
+	case !usable:
+		return notInScope(name)
+	case s.Activated:
+		return &CallError{Class: ClassDeferred, Message: "'" + name + "' is loaded on demand and was not invoked: read its schema with " + DescribeTool + ", then run it with " + CallTool}
+	default:
+		return nil
+	}
 }
 
 // Call is a tool_call, unwrapped.

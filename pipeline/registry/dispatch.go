@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
@@ -43,6 +45,8 @@ type Result struct {
 	Failed bool
 	// Cause is the handler's error where Text tells of one; else nil.
 	Cause error
+	// Took is how long the call took by the session's clock; who dispatches sets it.
+	Took time.Duration
 }
 
 // ErrorResult returns a failed result whose text is a JSON object: "error" with
@@ -50,6 +54,30 @@ type Result struct {
 func ErrorResult(message string, extra ...rawjson.Field) Result {
 	fields := append([]rawjson.Field{{Key: "error", Value: rawjson.String(message)}}, extra...)
 	return Result{Text: string(rawjson.AppendObject(nil, fields)), Failed: true}
+}
+
+// NotMade is the result of a call that was not made because one that it depends on
+// failed.
+func NotMade(name string) Result {
+	return ErrorResult(name + " was not called: a call that it depends on failed")
+}
+
+// DispatchAll carries out the calls of one model output, one after another, and
+// returns their results in the same order. A call that depends on one that failed is
+// not made.
+func (r *Registry) DispatchAll(ctx context.Context, calls []Call) []Result {
+	results := make([]Result, len(calls))
+	for i, c := range calls {
+		failed := func(on int) bool { return on >= 0 && on < i && results[on].Failed }
+		if slices.ContainsFunc(c.DependsOn, failed) {
+			results[i] = NotMade(c.Name)
+			continue
+		}
+		start := r.clock.Now()
+		results[i] = r.Dispatch(ctx, c.Name, c.Arguments)
+		results[i].Took = max(0, r.clock.Now().Sub(start))
+	}
+	return results
 }
 
 // Dispatch carries out a call by name with a JSON object of arguments. It never

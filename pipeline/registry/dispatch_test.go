@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"github.com/toolgauge/toolgauge/internal/clock"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
@@ -46,6 +48,49 @@ func TestDispatchUnknown(t *testing.T) {
 		got := r.Dispatch(t.Context(), name, json.RawMessage(`{}`))
 		if want := `{"error":"Unknown tool: ` + name + `"}`; got.Text != want || !got.Failed {
 			t.Errorf("Dispatch(%q) = %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// TestDispatchAll: one after another, each with its own time, and none after one that
+// it needs and that failed.
+func TestDispatchAll(t *testing.T) {
+	now := &clock.Virtual{}
+	r := registry.New(registry.Options{Clock: now})
+	var made []string
+	for _, name := range []string{"a", "b", "bad"} {
+		reg := tool(t, "set", name)
+		reg.Handler = func(_ context.Context, args json.RawMessage) (any, error) {
+			made = append(made, name+string(args))
+			now.Advance(time.Duration(len(made)) * time.Second)
+			if name == "bad" {
+				return nil, errors.New("no")
+			}
+			return name, nil
+		}
+		mustRegister(t, r, reg)
+	}
+	results := r.DispatchAll(t.Context(), []registry.Call{
+		{Name: "b", Arguments: json.RawMessage("{}")}, {Name: "bad", DependsOn: []int{0}}, {Name: "a", DependsOn: []int{0, 1}},
+		{Name: "b", DependsOn: []int{2}}, {Name: "a", DependsOn: []int{-1, 4, 9, 0}},
+	})
+	if got := strings.Join(made, " "); got != "b{} bad a" {
+		t.Errorf("made %q", got)
+	}
+	want := []struct {
+		text   string
+		failed bool
+		took   time.Duration
+	}{
+		{"b", false, time.Second},
+		{`{"error":"[TOOL_ERROR] Tool execution failed: errorString: no"}`, true, 2 * time.Second},
+		{`{"error":"a was not called: a call that it depends on failed"}`, true, 0},
+		{`{"error":"b was not called: a call that it depends on failed"}`, true, 0},
+		{"a", false, 3 * time.Second},
+	}
+	for i, w := range want {
+		if g := results[i]; g.Text != w.text || g.Failed != w.failed || g.Took != w.took {
+			t.Errorf("call %d: %+v, want %+v", i, g, w)
 		}
 	}
 }
