@@ -8,12 +8,14 @@ import (
 
 // Accumulator turns observations into figures, one session at a time. Make one with [NewAccumulator].
 //
-// It keeps no observation. The order of Add calls is the order of summation, so that sessions must be added in theirs,
+// It keeps no observation but the latencies of calls in which time passed, 8 bytes each. The order of Add calls is the order of summation, so that sessions must be added in theirs,
 // whichever worker finished first.
 type Accumulator struct {
 	rules []rule
-	order []string // arms, as they first came
-	arms  map[string]*armTotals
+	// percentiles are among the rules.
+	percentiles bool
+	order       []string // arms, as they first came
+	arms        map[string]*armTotals
 }
 
 // NewAccumulator returns an accumulator that holds no session yet. It gives the figures of the measures named, of all if none
@@ -23,7 +25,8 @@ func NewAccumulator(only ...string) *Accumulator {
 	if len(only) > 0 {
 		kept = slices.DeleteFunc(kept, func(r rule) bool { return !slices.Contains(only, r.Name) })
 	}
-	return &Accumulator{rules: kept, arms: make(map[string]*armTotals)}
+	percentiles := slices.ContainsFunc(kept, func(r rule) bool { return r.percent > 0 })
+	return &Accumulator{rules: kept, percentiles: percentiles, arms: make(map[string]*armTotals)}
 }
 
 // Add adds what one session gave, under all its arms. Observations that contradict each other or themselves are an error
@@ -48,6 +51,7 @@ func (a *Accumulator) Add(o Observations) error {
 			p.eager = eager
 			totals.addSaved(*eager, s)
 		}
+		totals.latencies.watched = totals.latencies.watched || s.watched()
 		a.addSession(totals, p)
 	}
 	for _, c := range o.Calls {
@@ -103,6 +107,9 @@ func (a *Accumulator) addSession(totals *armTotals, p played) {
 }
 
 func (a *Accumulator) addCall(totals *armTotals, c Call) {
+	if c.Outcome != OutcomeNone && a.percentiles {
+		totals.latencies.add(&c)
+	}
 	class := sliceOf(totals.classes, c.Class, len(a.rules))
 	for i := range a.rules {
 		value := a.rules[i].ofCall
@@ -170,6 +177,9 @@ func (a *Accumulator) check(o Observations) error {
 		if c.Path == PathDeclined && c.Tool != "" {
 			return wrong("call %d: path %s with tool %q: an absent intent has none", i, c.Path, c.Tool)
 		}
+		if err := c.Dispatch.check(); err != nil {
+			return wrong("call %d: %w", i, err)
+		}
 	}
 	if err := checkSearches(o.Searches, session, turns); err != nil {
 		return wrong("%w", err)
@@ -226,6 +236,9 @@ func checkTokens(s SessionArm) error {
 		if count.value < 0 {
 			return fmt.Errorf("%s: %d, below 0", count.name, count.value)
 		}
+	}
+	if err := s.Traffic.check(); err != nil {
+		return err
 	}
 	if s.CachedTokens > s.PromptTokens {
 		return fmt.Errorf("%d cached tokens of %d prompt tokens", s.CachedTokens, s.PromptTokens)

@@ -103,6 +103,7 @@ type armTotals struct {
 	all         []tally
 	classes     map[string][]tally
 	bins        map[int][]tally // by sizeBits of the pool
+	latencies   sample
 	// What was saved against EagerArm, by turn from 1, and by the lower edge of the bin of deferred schema tokens.
 	byTurn, byDeferred map[int64]saving
 }
@@ -114,7 +115,7 @@ func (a *Accumulator) Figures() []Figure {
 	var figures []Figure
 	for _, name := range a.order {
 		arm := a.arms[name]
-		figures = a.appendSlice(figures, Figure{Arm: name}, arm.all)
+		figures = a.appendSlice(figures, Figure{Arm: name}, a.whole(arm))
 		for _, class := range slices.Sorted(maps.Keys(arm.classes)) {
 			figures = a.appendSlice(figures, Figure{Arm: name, Class: class}, arm.classes[class])
 		}
@@ -123,6 +124,17 @@ func (a *Accumulator) Figures() []Figure {
 		}
 	}
 	return figures
+}
+
+// whole are the tallies over everything, percentiles among them.
+func (a *Accumulator) whole(arm *armTotals) []tally {
+	all := slices.Clone(arm.all)
+	for i, rule := range a.rules {
+		if rule.percent > 0 {
+			all[i] = arm.latencies.tally(rule.percent)
+		}
+	}
+	return all
 }
 
 // appendSlice appends the figures of one slice of an arm; of names the arm and the slice.
@@ -139,7 +151,7 @@ func (a *Accumulator) appendSlice(figures []Figure, of Figure, tallies []tally) 
 		f := of
 		f.Measure, f.Population, f.Unit, f.Better = rule.Name, rule.Population, rule.Unit, rule.Better
 		f.Value, f.N = t.sum, t.n
-		if !rule.total {
+		if !rule.total && rule.percent == 0 {
 			f.Value /= float64(t.n)
 		}
 		f.Warnings = warnings(f, lost, t.derived)

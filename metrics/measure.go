@@ -64,6 +64,10 @@ const (
 	perChange   = "sessions that can change so"
 	perNonEmpty = "sessions with tools"
 	perContext  = "sessions of known context"
+
+	perDispatched = "dispatched golds"
+	perWatched    = "sessions with a gateway, or whose calls take time"
+	perTimed      = "sessions whose calls take time"
 )
 
 // Measures returns every measure of the package, in the order in which figures are given.
@@ -95,6 +99,8 @@ type rule struct {
 	ofSearch  func(judged) (float64, bool)
 	// total: the figure is the sum of the values, not their mean.
 	total bool
+	// percent, if not 0, makes the figure a percentile of the arm's latencies.
+	percent int
 }
 
 // played is one session under one arm, with what its figures are set against.
@@ -130,6 +136,7 @@ func rules() []rule {
 	all = append(all, breakEvenRules()...)
 	all = append(all, cacheRules()...)
 	all = append(all, callRules()...)
+	all = append(all, trafficRules()...)
 	all = append(all, retrievalRules()...)
 	return append(all, stabilityRules()...)
 }

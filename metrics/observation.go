@@ -71,6 +71,7 @@ type SessionArm struct {
 	Invalidations   int
 	CacheLostTokens int64
 	WrongCalls      int // calls of deferred tools that are not gold
+	Traffic
 
 	// ByteIdentical reports that repeated assemblies from shuffled registries
 	// gave the same bytes. False is a fault.
@@ -149,6 +150,89 @@ type Call struct {
 	Searches      int
 	WrongCalls    int  // calls of other tools on the way
 	Failed        bool // the tool answered with an error
+	Dispatch
+}
+
+// Outcome is how a call ended that was dispatched.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeNone   Outcome = "" // it was not dispatched
+	OutcomeOK     Outcome = "ok"
+	OutcomeError  Outcome = "error"
+	OutcomeDenied Outcome = "denied" // a rule of the gateway forbids it
+)
+
+// Dispatch is how a call was carried out. All of it is zero for a call that was not
+// dispatched. Times are of the session's clock, in milliseconds; LatencyMS is the sum of
+// the four others.
+type Dispatch struct {
+	Outcome  Outcome
+	Code     string // of the gateway's error; empty without one
+	Rule     string // that denied the call; empty otherwise
+	Attempts int    // tries at the tool; 0 where it was not asked
+
+	LatencyMS   float64
+	WaitingMS   float64 // for other calls of the same request that go first, and for leave
+	QueuedMS    float64 // for limits, and between attempts
+	ExecutingMS float64
+	ShapingMS   float64
+
+	CacheHit        bool // answered from the cache, or by another call's answer
+	Throttled       bool // the tool's rate limit held it up, or turned it away
+	TimedOut        int  // attempts that ran out of time
+	TruncatedTokens int  // left out of the result
+}
+
+// Denied counts denied calls by the rule that denied them.
+type Denied struct{ Visibility, Surface, System, Admin, Session, Scope, Confirm int }
+
+// Of is the count of a rule; nil for one that is not known.
+func (d *Denied) Of(rule string) *int {
+	switch rule {
+	case "visibility":
+		return &d.Visibility
+	case "surface":
+		return &d.Surface
+	case "system":
+		return &d.System
+	case "admin":
+		return &d.Admin
+	case "session":
+		return &d.Session
+	case "scope":
+		return &d.Scope
+	case "confirm":
+		return &d.Confirm
+	default:
+		return nil
+	}
+}
+
+// DenialRules are the rules that deny calls, in the order in which a gateway asks them.
+func DenialRules() []string {
+	return []string{"visibility", "surface", "system", "admin", "session", "scope", "confirm"}
+}
+
+// Traffic is the calls that one session dispatched, added up: those of golds, wrong ones,
+// and the steps of composite actions.
+type Traffic struct {
+	Dispatched      int // calls of the model, without the steps of composite actions
+	Attempts        int
+	Retries         int // attempts behind the first of a call
+	Throttled       int
+	CacheHits       int
+	BreakerOpenings int
+	Denied          Denied
+	Timeouts        int // attempts that ran out of time
+	TruncatedTokens int64
+	// SerialMS is what calls took at their tools and their results in shaping, TakenMS
+	// how long the requests that made them waited for all of theirs.
+	SerialMS, TakenMS float64
+	// DuplicatedSideEffects are those beyond the first of one call; LeakedSecrets the
+	// secrets at endpoints that got into the messages. Both must be 0.
+	DuplicatedSideEffects, LeakedSecrets int
 }
 
 // Hit is one ranked tool.

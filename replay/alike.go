@@ -34,12 +34,15 @@ func (p *Player) PlayAlike(ctx context.Context, s *sessions.Session) ([]Alike, e
 	if err != nil {
 		return nil, err
 	}
+	defer st.settle()
 	c := p.company(st)
 	if err := p.timeline(st, func(n int, t *sessions.Turn) error { return c.turn(ctx, n, t) }); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.SessionID, err)
 	}
+	st.settle()
 	all := make([]Alike, len(c.parties))
 	for i, party := range c.parties {
+		party.play.end()
 		row := party.play.row
 		row.Arm, row.Assumptions, row.BudgetTokens = "", metrics.Assumptions{}, 0
 		for j := range party.play.calls {
@@ -74,7 +77,8 @@ type party struct {
 // company starts a session with one party for all arms that differ in nothing but
 // what a surface and the answer to a search can show. An arm that does not keep
 // its assemblies by the default rule is alone, and judged as well: what it sees
-// depends on what was assembled before, and to judge is to assemble. Every arm
+// depends on what was assembled before, and to judge is to assemble. So is one in
+// whose calls time passes: a turn of it cannot be played again. Every arm
 // sees its first surface now, before anything happens.
 func (p *Player) company(st *stage) *company {
 	type group struct {
@@ -88,7 +92,7 @@ func (p *Player) company(st *stage) *company {
 	for i, arm := range p.arms {
 		var searches map[judgedBy][]metrics.Search
 		g := group{rest: arm.Arm, deferNames: strings.Join(arm.deferNames, " ")}
-		if arm.Memo == MemoTTL {
+		if arm.Memo == MemoTTL && !p.options.timed(arm.Arm) {
 			c.surface(seen, i)
 		} else {
 			g.alone, searches = 1+i, judged

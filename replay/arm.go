@@ -10,6 +10,7 @@ import (
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/search"
 )
 
@@ -41,7 +42,7 @@ const (
 	MemoOff       = "off"       // not at all
 )
 
-// GatewayOff is the one gateway that there is, none: calls go straight to the registry.
+// GatewayOff is no gateway: calls go straight to the registry.
 const GatewayOff = "off"
 
 const (
@@ -68,7 +69,10 @@ type Arm struct {
 	MaxSearches int    `json:"max_searches"`
 	Tokenizer   string `json:"tokenizer"`
 	Cache       string `json:"cache"`
-	Gateway     string `json:"gateway"`
+	// Gateway names the gateway that calls go through, GatewayOff for none; see Behind.
+	Gateway       string       `json:"gateway"`
+	GatewaySHA256 string       `json:"gateway_sha256,omitempty"`
+	GatewayConfig *card.Config `json:"-"`
 }
 
 // NewArm returns an arm of a variant with every other field at its default.
@@ -209,7 +213,6 @@ func (a *Arm) choices() []choice {
 		{"writer", &a.Writer, []string{WriterUtterance, WriterKeywords, WriterRecorded}},
 		{"tokenizer", &a.Tokenizer, tokens.Names()},
 		{"cache", &a.Cache, []string{CachePrefix, CacheNone}},
-		{"gateway", &a.Gateway, []string{GatewayOff}},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,7 +28,11 @@ const (
 // unknown words are errors with file and line. The settings under tool_search are
 // those of the pipeline under test: they are never refused, but brought into
 // range as the pipeline would, and each note says what was not taken as written.
-func LoadArms(path string) (arms []Arm, notes []string, err error) {
+func LoadArms(path string) (arms []Arm, notes []string, err error) { return LoadArmsBehind(path, nil) }
+
+// LoadArmsBehind is LoadArms with a gateway for the arms that say nothing of one; nil
+// means none.
+func LoadArmsBehind(path string, gateway *Gateway) (arms []Arm, notes []string, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil || info.IsDir(): // reading it says what is wrong
@@ -44,12 +49,15 @@ func LoadArms(path string) (arms []Arm, notes []string, err error) {
 		}
 		return nil, nil, fmt.Errorf("cannot read %s: %w\nhint: name a YAML file that lists arms", path, err)
 	}
-	return parseArms(path, data)
+	return (&armsParser{file: path, gateway: gateway}).parse(data)
 }
 
 // parseArms reads the text of a file of arms.
 func parseArms(file string, data []byte) ([]Arm, []string, error) {
-	p := &armsParser{file: file}
+	return (&armsParser{file: file}).parse(data)
+}
+
+func (p *armsParser) parse(data []byte) ([]Arm, []string, error) {
 	root, err := p.root(data)
 	if err != nil {
 		return nil, nil, err
@@ -73,8 +81,10 @@ func parseArms(file string, data []byte) ([]Arm, []string, error) {
 
 // armsParser turns YAML nodes, which know their lines, into arms.
 type armsParser struct {
-	file  string
-	notes []string
+	file    string
+	gateway *Gateway            // of arms that say nothing; nil for none
+	loaded  map[string]*Gateway // by path
+	notes   []string
 }
 
 func (p *armsParser) fault(n *yaml.Node, hint, format string, values ...any) error {
@@ -156,10 +166,43 @@ func (p *armsParser) arm(n *yaml.Node) (Arm, error) {
 			return Arm{}, p.fault(node, fmt.Sprintf("give a number from 1 to %d", maxSearchesMax), "max_searches: %q is not how often to search", node.Value)
 		}
 	}
+	if err := p.gatewayOf(&a, fields["gateway"]); err != nil {
+		return Arm{}, err
+	}
 	if a.Name == Eager && a.Bridge {
 		return Arm{}, p.fault(n, "write \"bridge: off\", or give the arm another name", "arm %q has a bridge, but others are compared with it as the one without", Eager)
 	}
 	return a, p.settings(&a, fields["tool_search"])
+}
+
+// gatewayOf puts the gateway in front of an arm that it names by a file, which lies
+// relative to that of the arms.
+func (p *armsParser) gatewayOf(a *Arm, n *yaml.Node) error {
+	if n == nil {
+		if p.gateway != nil {
+			a.Behind(p.gateway)
+		}
+		return nil
+	}
+	path, err := p.text(n, "gateway")
+	if err != nil || path == GatewayOff {
+		return err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(p.file), path)
+	}
+	g := p.loaded[path]
+	if g == nil {
+		if g, err = LoadGateway(path); err != nil {
+			return fmt.Errorf("%s:%d: gateway: %w", p.file, n.Line, err)
+		}
+		if p.loaded == nil {
+			p.loaded = make(map[string]*Gateway)
+		}
+		p.loaded[path] = g // arms of one gateway have one configuration
+	}
+	a.Behind(g)
+	return nil
 }
 
 // armNameMax bounds an arm's name, which heads a column.

@@ -77,6 +77,7 @@ type goldCall struct {
 	path      metrics.Path // empty while under way
 	extra     int
 	failed    bool
+	dispatch  metrics.Dispatch
 }
 
 // prepare looks the golds up and finds their levels.
@@ -179,12 +180,12 @@ func (g *goldCall) lose(a *attempt) {
 
 // directly is the call of a gold on the surface.
 func (g *goldCall) directly() move {
-	return move{modelCall{name: g.name, arguments: g.arguments}, g}
+	return move{modelCall{name: g.name, arguments: g.arguments, dependsOn: []int{}}, g}
 }
 
 // through is the call of a deferred gold, by way of the bridge.
 func (a *attempt) through(g *goldCall, arguments json.RawMessage) move {
-	return move{modelCall{name: bridge.CallTool, arguments: a.play.arm.Variant.CallArguments(g.name, arguments)}, g}
+	return move{modelCall{name: bridge.CallTool, arguments: a.play.arm.Variant.CallArguments(g.name, arguments), dependsOn: []int{}}, g}
 }
 
 // describe loads schemas.
@@ -226,6 +227,7 @@ func (g *goldCall) settle(a *attempt, m *move) {
 	case m.outcome.Tool == "":
 		g.lose(a)
 	default:
+		g.dispatch = m.dispatch
 		g.reach(a, m.outcome.Result.Failed)
 	}
 }
@@ -268,6 +270,7 @@ func (a *attempt) rows() []metrics.Call {
 		rows[i] = metrics.Call{
 			Gold: i, Tool: g.id, Deferred: g.deferred, Cold: g.cold,
 			Path: g.path, ExtraRequests: g.extra, Searches: g.searches, WrongCalls: g.wrong, Failed: g.failed,
+			Dispatch: g.dispatch,
 		}
 	}
 	return rows

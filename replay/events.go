@@ -112,7 +112,7 @@ func (p *Player) changeTools(l *lane, changes *sessions.ToolChanges) error {
 		if err != nil {
 			return err
 		}
-		if err := l.registry.Register(l.registration(p, t, edited)); err != nil {
+		if err := l.register(p, t, edited); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (p *Player) tool(id string) *corpus.Tool {
 
 func (p *Player) register(l *lane, tools ...*corpus.Tool) error {
 	for _, t := range tools {
-		if err := l.registry.Register(l.registration(p, t, t.Definition)); err != nil {
+		if err := l.register(p, t, t.Definition); err != nil {
 			return err
 		}
 	}

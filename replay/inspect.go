@@ -239,7 +239,9 @@ func Inspect(ctx context.Context, o InspectOptions) (*Inspection, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	p, err := NewPlayer(Options{Corpus: o.Corpus, Arms: []Arm{o.Arm}})
+	bare := o.Arm
+	bare.Gateway, bare.GatewaySHA256, bare.GatewayConfig = GatewayOff, "", nil // of which no surface tells
+	p, err := NewPlayer(Options{Corpus: o.Corpus, Arms: []Arm{bare}})
 	if err != nil {
 		return nil, err
 	}

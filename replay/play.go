@@ -31,6 +31,9 @@ type play struct {
 	cache   promptCache
 	bill    bill
 
+	batch  []assembly.ToolCall // room for the calls of a request
+	leaked map[string]bool     // secrets in the history; nil while there is none
+
 	described map[string]bool // schemas in the history, by visible name
 	called    map[string]bool
 	searched  int // searches that the agent made
@@ -53,7 +56,11 @@ type modelCall struct {
 	id        string
 	name      string
 	arguments json.RawMessage
+	// dependsOn is empty for a call of which is known that it waits for no other of
+	// the request, and nil where nothing is.
+	dependsOn []int
 	outcome   assembly.Outcome
+	dispatch  metrics.Dispatch
 }
 
 func newPlay(p *Player, st *stage, arm *armState, v *view, judged map[judgedBy][]metrics.Search) *play {
@@ -154,9 +161,9 @@ func (p *play) perform(ctx context.Context, calls []modelCall) {
 	output := int64(p.arm.counter.counter.Count(p.history.toolCalls(calls)))
 	p.row.OutputTokens += output
 	p.bill.output += output
+	p.carryOut(ctx, calls)
 	for i := range calls {
 		c := &calls[i]
-		c.outcome = p.view.session.Call(ctx, assembly.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments})
 		before := p.history.measure()
 		p.history.result(c.id, c.outcome.Result.Text)
 		for _, name := range c.outcome.Described {
@@ -168,8 +175,8 @@ func (p *play) perform(ctx context.Context, calls []modelCall) {
 	}
 }
 
-// turn plays one intent. No time passes within it, so that the surface stays what
-// it is at its beginning.
+// turn plays one intent. The surface stays what it is at its beginning; where time
+// passes in calls, the answer to one may rest on a later verdict of a probe.
 func (p *play) turn(ctx context.Context, n int, t *sessions.Turn) error {
 	if err := p.refresh(); err != nil {
 		return err

@@ -31,6 +31,7 @@ import (
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 	"github.com/toolgauge/toolgauge/pipeline/search"
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
@@ -61,18 +62,24 @@ type Options struct {
 	// Weights are those of effective tokens; the zero value means
 	// metrics.DefaultWeights.
 	Weights metrics.Weights
+	// World says which tools of the corpus are simulated, by rules that give them an
+	// endpoint sim://NAME, for arms with a gateway and without; nil means that every
+	// tool answers at once.
+	World *card.Config
 }
 
 // Player plays sessions. It keeps per-tool work from session to session and is
 // not safe for concurrent use: every worker has its own.
 type Player struct {
 	options       Options
+	wiring        wiring
 	rig           *rig
 	arms          []*armState
 	builtins      []*corpus.Tool
 	bySource      map[string][]*corpus.Tool
 	ids           map[string]string // model-visible name → tool id
 	registrations map[*corpus.Tool]registry.Registration
+	simulated     map[*corpus.Tool]*card.Simulation
 	probes        map[string]bool // that some tool is asked for by
 	rewrites      map[string]assembly.Rewrite
 	edited        map[editKey]*registry.Definition
@@ -119,6 +126,9 @@ func (o Options) check() error {
 		return err
 	}
 	for i, a := range o.Arms {
+		if (a.Gateway == GatewayOff) != (a.GatewayConfig == nil) {
+			return fmt.Errorf("arm %q: unknown gateway %q\nhint: name a gateway.yaml, or write %s", a.Name, a.Gateway, GatewayOff)
+		}
 		if slices.ContainsFunc(o.Arms[:i], func(other Arm) bool { return other.Name == a.Name }) {
 			return fmt.Errorf("arm %q is there twice\nhint: give every arm a name of its own", a.Name)
 		}
@@ -142,6 +152,7 @@ func NewPlayer(o Options) (*Player, error) {
 	}
 	p := &Player{
 		options:  o,
+		wiring:   wired(),
 		rig:      &rig{shared: assembly.NewShared(), counts: map[string]*surfaceCounter{}, memos: map[rankKey]*bridge.Memo{}, ranks: map[string]search.Retriever{}},
 		bySource: make(map[string][]*corpus.Tool),
 		ids:      make(map[string]string, len(o.Corpus.Tools)),
@@ -173,7 +184,8 @@ func NewPlayer(o Options) (*Player, error) {
 		}
 	}
 	p.registrations = registrations(o.Corpus.Tools)
-	return p, nil
+	p.simulated, err = simulations(o.World, o.Corpus.Tools)
+	return p, err
 }
 
 // registrations prepares how each tool registers while nothing is wrong with it.
@@ -181,8 +193,8 @@ func registrations(tools []*corpus.Tool) map[*corpus.Tool]registry.Registration 
 	all := make(map[*corpus.Tool]registry.Registration, len(tools))
 	for _, t := range tools {
 		all[t] = registry.Registration{
-			Toolset: t.Toolset, Definition: t.Definition, Handler: endpoint(t.ID),
-			RequiresEnv: t.RequiresEnv, MaxResultSize: t.MaxResultSize,
+			Toolset: t.Toolset, Definition: t.Definition, Handler: echo(t.ID),
+			RequiresEnv: t.RequiresEnv, MaxResultSize: t.MaxResultSize, ReadOnly: t.ReadOnly,
 		}
 	}
 	return all
@@ -221,9 +233,8 @@ func deferNames(a Arm, t *toolset.Table) []string {
 	return a.ToolSearch.DeferNames(t.Defer())
 }
 
-// endpoint is the simulated end of a call: it answers at once with what it was
-// asked, so that a result's size follows the call and not a model of the tool.
-func endpoint(id string) registry.Handler {
+// echo is the simulated end of a call: it answers at once with what it was asked, so that a result's size follows the call and not a model of the tool.
+func echo(id string) registry.Handler {
 	head := append([]byte(`{"status":"ok","tool":`), rawjson.String(id)...)
 	head = append(head, `,"arguments":`...)
 	return func(_ context.Context, args json.RawMessage) (any, error) {
@@ -239,6 +250,7 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 	if err != nil {
 		return out, err
 	}
+	defer st.settle()
 	plays := make([]*play, len(p.arms))
 	judged := make(map[judgedBy][]metrics.Search)
 	for i, arm := range p.arms {
@@ -256,7 +268,9 @@ func (p *Player) Play(ctx context.Context, s *sessions.Session) (metrics.Observa
 	if err != nil {
 		return metrics.Observations{}, fmt.Errorf("session %s: %w", s.SessionID, err)
 	}
+	st.settle() // what is under way may still take effect
 	for _, play := range plays {
+		play.end()
 		out.Arms = append(out.Arms, play.row)
 		out.Calls = append(out.Calls, play.calls...)
 		out.Searches = append(out.Searches, play.searches...)

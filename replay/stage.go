@@ -13,6 +13,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/clock"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
 	"github.com/toolgauge/toolgauge/sessions"
@@ -34,7 +35,8 @@ type stage struct {
 }
 
 // lane is a registry with its clock. Arms share one as long as they ask its
-// probes at the same times: those of one memo do.
+// probes at the same times: those of one memo do, if no time passes in their calls.
+// Any other arm has its own.
 type lane struct {
 	clock    *clock.Virtual
 	registry *registry.Registry
@@ -43,6 +45,10 @@ type lane struct {
 	// usable is the first assembler, from which others take what does not depend
 	// on the bridge.
 	usable *assembly.Assembler
+
+	dispatcher Dispatcher
+	records    []*audit.Record // that the gateway made of the batch under way
+	effects    effects         // nil where nothing is simulated
 }
 
 // view is one arm's view of a lane.
@@ -95,21 +101,27 @@ func (p *Player) stage(s *sessions.Session) (*stage, error) {
 // each memo that an arm has, or a single one for all arms.
 func (p *Player) fill(st *stage, single bool) error {
 	st.stream.Shuffle(len(st.tools), func(i, j int) { st.tools[i], st.tools[j] = st.tools[j], st.tools[i] })
-	byMemo := make(map[string]*lane)
+	alike := make(map[string]*lane)
 	st.lanes, st.views = st.lanes[:0], st.views[:0]
 	shared := make(map[viewKey]*view)
 	for _, arm := range p.arms {
-		memo := arm.Memo
-		if single {
-			memo = ""
+		key := arm.Memo
+		switch {
+		case single:
+			key = ""
+		case p.options.timed(arm.Arm):
+			key = arm.Memo + " " + arm.Name
 		}
-		l := byMemo[memo]
+		l := alike[key]
 		if l == nil {
 			var err error
-			if l, err = p.lane(st); err != nil {
+			if l, err = p.lane(st); err == nil && !single {
+				l.dispatcher, err = p.dispatcher(st, l, arm)
+			}
+			if err != nil {
 				return fmt.Errorf("session %s: %w", st.session.SessionID, err)
 			}
-			byMemo[memo] = l
+			alike[key] = l
 			st.lanes = append(st.lanes, l)
 		}
 		st.views = append(st.views, p.view(st, l, arm, shared))
@@ -125,18 +137,30 @@ func (p *Player) lane(st *stage) (*lane, error) {
 		l.checks[name] = &registry.Check{Name: name, Probe: func() (bool, error) { return !l.failing[name], nil }}
 	}
 	for _, t := range st.tools {
-		if err := l.registry.Register(l.registration(p, t, t.Definition)); err != nil {
+		if err := l.register(p, t, t.Definition); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
 }
 
+// register registers a tool in a lane.
+func (l *lane) register(p *Player, t *corpus.Tool, d *registry.Definition) error {
+	r, err := l.registration(p, t, d)
+	if err != nil {
+		return err
+	}
+	return l.registry.Register(r)
+}
+
 // registration is how a tool registers in a lane: with its probe, and with an
 // endpoint that is out of reach while the probe fails.
-func (l *lane) registration(p *Player, t *corpus.Tool, d *registry.Definition) registry.Registration {
-	r := p.registrations[t]
+func (l *lane) registration(p *Player, t *corpus.Tool, d *registry.Definition) (r registry.Registration, err error) {
+	r = p.registrations[t]
 	r.Definition = d
+	if r.Handler, err = p.handlerOf(t, l); err != nil {
+		return r, err
+	}
 	probe := probeOf(t)
 	if check := l.checks[probe]; check != nil && r.Check == nil {
 		r.Check = check
@@ -148,7 +172,7 @@ func (l *lane) registration(p *Player, t *corpus.Tool, d *registry.Definition) r
 			return answer(ctx, args)
 		}
 	}
-	return r
+	return r, nil
 }
 
 // unreachableError is what a call comes back with while its server is out of
@@ -185,7 +209,7 @@ func (p *Player) view(st *stage, l *lane, arm *armState, shared map[viewKey]*vie
 		shared[key] = like
 	}
 	return &view{lane: l, bridge: like.bridge, session: &assembly.Session{
-		ID: st.session.SessionID, Assembler: like.session.Assembler, Dispatcher: l.registry, Loop: l.registry,
+		ID: st.session.SessionID, Assembler: like.session.Assembler, Dispatcher: l.dispatcher, Loop: l.dispatcher,
 		Request: assembly.Request{Enabled: st.enabled, Config: arm.config(), ContextLength: st.session.ContextLength},
 	}}
 }
@@ -206,10 +230,18 @@ func (p *Player) assembler(l *lane, arm *armState, key viewKey) *view {
 	return &view{bridge: b, session: &assembly.Session{Assembler: a}}
 }
 
-// advance moves the clocks to a time of the session.
+// advance moves the clocks to a time of the session. A lane whose calls took longer
+// than the session had time for them stays where it is.
 func (st *stage) advance(atMS int64) {
 	for _, l := range st.lanes {
 		l.clock.Advance(time.Duration(atMS)*time.Millisecond - l.clock.Now().Sub(time.Time{}))
+	}
+}
+
+// settle lets everything end that is under way in the lanes.
+func (st *stage) settle() {
+	for _, l := range st.lanes {
+		l.clock.Settle()
 	}
 }
 

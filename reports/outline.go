@@ -162,7 +162,7 @@ func (o *outliner) theme(t theme) {
 	population := Row{}
 	for _, m := range t.shown() {
 		values, sizes := o.measureRow(m)
-		if values.Cells == nil || t.dense && values.isZero() {
+		if values.Cells == nil || t.dense && values.isZero() && !slices.Contains(t.must, m.Name) {
 			continue
 		}
 		if population.Cells != nil && !population.equals(sizes) {

@@ -30,40 +30,41 @@ type sessionArmRow struct {
 	RowIndex  int64  `parquet:"row_index"`
 	Arm       string `parquet:"arm,dict"`
 	Assumptions
-	Distribution             string    `parquet:"distribution,dict"`
-	ContextLengthTokens      int64     `parquet:"context_length_tokens"`
-	Servers                  int64     `parquet:"servers"`
-	Turns                    int64     `parquet:"turns"`
-	Activated                bool      `parquet:"activated"`
-	Tier                     int64     `parquet:"tier"`
-	Form                     string    `parquet:"form,dict"`
-	BudgetTokens             int64     `parquet:"budget_tokens"`
-	VisibleTools             int64     `parquet:"visible_tools"`
-	DeferredTools            int64     `parquet:"deferred_tools"`
-	EagerTokens              int64     `parquet:"eager_tokens"`
-	SurfaceTokens            int64     `parquet:"surface_tokens"`
-	VisibleTokens            int64     `parquet:"visible_tokens"`
-	BridgeTokens             int64     `parquet:"bridge_tokens"`
-	ListingTokens            int64     `parquet:"listing_tokens"`
-	DeferredSchemaTokens     int64     `parquet:"deferred_schema_tokens"`
-	Requests                 int64     `parquet:"requests"`
-	PromptTokens             int64     `parquet:"prompt_tokens"`
-	CachedTokens             int64     `parquet:"cached_tokens"`
-	OutputTokens             int64     `parquet:"output_tokens"`
-	EffectiveTokens          float64   `parquet:"effective_tokens"`
-	PromptTokensByTurn       []int64   `parquet:"prompt_tokens_by_turn,list"`
-	EffectiveTokensByTurn    []float64 `parquet:"effective_tokens_by_turn,list"`
-	DescribedTokens          int64     `parquet:"described_tokens"`
-	Invalidations            int64     `parquet:"invalidations"`
-	CacheLostTokens          int64     `parquet:"cache_lost_tokens"`
-	WrongCalls               int64     `parquet:"wrong_calls"`
-	ByteIdentical            bool      `parquet:"byte_identical"`
-	RetainedToolAdded        *float64  `parquet:"prefix_retained_tool_added,optional"`
-	RetainedToolRemoved      *float64  `parquet:"prefix_retained_tool_removed,optional"`
-	RetainedDescription      *float64  `parquet:"prefix_retained_description_edited,optional"`
-	RetainedServerConnect    *float64  `parquet:"prefix_retained_server_connected,optional"`
-	RetainedServerDisconnect *float64  `parquet:"prefix_retained_server_disconnected,optional"`
-	SurfaceSHA256            string    `parquet:"surface_sha256,dict"`
+	Distribution          string    `parquet:"distribution,dict"`
+	ContextLengthTokens   int64     `parquet:"context_length_tokens"`
+	Servers               int64     `parquet:"servers"`
+	Turns                 int64     `parquet:"turns"`
+	Activated             bool      `parquet:"activated"`
+	Tier                  int64     `parquet:"tier"`
+	Form                  string    `parquet:"form,dict"`
+	BudgetTokens          int64     `parquet:"budget_tokens"`
+	VisibleTools          int64     `parquet:"visible_tools"`
+	DeferredTools         int64     `parquet:"deferred_tools"`
+	EagerTokens           int64     `parquet:"eager_tokens"`
+	SurfaceTokens         int64     `parquet:"surface_tokens"`
+	VisibleTokens         int64     `parquet:"visible_tokens"`
+	BridgeTokens          int64     `parquet:"bridge_tokens"`
+	ListingTokens         int64     `parquet:"listing_tokens"`
+	DeferredSchemaTokens  int64     `parquet:"deferred_schema_tokens"`
+	Requests              int64     `parquet:"requests"`
+	PromptTokens          int64     `parquet:"prompt_tokens"`
+	CachedTokens          int64     `parquet:"cached_tokens"`
+	OutputTokens          int64     `parquet:"output_tokens"`
+	EffectiveTokens       float64   `parquet:"effective_tokens"`
+	PromptTokensByTurn    []int64   `parquet:"prompt_tokens_by_turn,list"`
+	EffectiveTokensByTurn []float64 `parquet:"effective_tokens_by_turn,list"`
+	DescribedTokens       int64     `parquet:"described_tokens"`
+	Invalidations         int64     `parquet:"invalidations"`
+	CacheLostTokens       int64     `parquet:"cache_lost_tokens"`
+	WrongCalls            int64     `parquet:"wrong_calls"`
+	trafficColumns
+	ByteIdentical            bool     `parquet:"byte_identical"`
+	RetainedToolAdded        *float64 `parquet:"prefix_retained_tool_added,optional"`
+	RetainedToolRemoved      *float64 `parquet:"prefix_retained_tool_removed,optional"`
+	RetainedDescription      *float64 `parquet:"prefix_retained_description_edited,optional"`
+	RetainedServerConnect    *float64 `parquet:"prefix_retained_server_connected,optional"`
+	RetainedServerDisconnect *float64 `parquet:"prefix_retained_server_disconnected,optional"`
+	SurfaceSHA256            string   `parquet:"surface_sha256,dict"`
 }
 
 func sessionArmRowOf(s metrics.SessionArm) sessionArmRow {
@@ -99,6 +100,7 @@ func sessionArmRowOf(s metrics.SessionArm) sessionArmRow {
 		Invalidations:            int64(s.Invalidations),
 		CacheLostTokens:          s.CacheLostTokens,
 		WrongCalls:               int64(s.WrongCalls),
+		trafficColumns:           trafficColumnsOf(s.Traffic),
 		ByteIdentical:            s.ByteIdentical,
 		RetainedToolAdded:        s.Retained.ToolAdded,
 		RetainedToolRemoved:      s.Retained.ToolRemoved,
@@ -142,6 +144,7 @@ func (r sessionArmRow) observation() metrics.SessionArm {
 		Invalidations:        int(r.Invalidations),
 		CacheLostTokens:      r.CacheLostTokens,
 		WrongCalls:           int(r.WrongCalls),
+		Traffic:              r.traffic(),
 		ByteIdentical:        r.ByteIdentical,
 		Retained: metrics.Retained{
 			ToolAdded:          r.RetainedToolAdded,
@@ -172,6 +175,7 @@ type callRow struct {
 	Searches      int64   `parquet:"searches"`
 	WrongCalls    int64   `parquet:"wrong_calls"`
 	Failed        bool    `parquet:"failed"`
+	dispatchColumns
 }
 
 func callRowOf(c metrics.Call, a Assumptions) callRow {
@@ -191,6 +195,8 @@ func callRowOf(c metrics.Call, a Assumptions) callRow {
 		Searches:      int64(c.Searches),
 		WrongCalls:    int64(c.WrongCalls),
 		Failed:        c.Failed,
+
+		dispatchColumns: dispatchColumnsOf(c.Dispatch),
 	}
 	if c.Tool != "" {
 		row.Tool = &c.Tool
@@ -214,6 +220,7 @@ func (r callRow) observation() metrics.Call {
 		Searches:      int(r.Searches),
 		WrongCalls:    int(r.WrongCalls),
 		Failed:        r.Failed,
+		Dispatch:      r.dispatch(),
 	}
 	if r.Tool != nil {
 		c.Tool = *r.Tool

@@ -17,8 +17,9 @@ type theme struct {
 	hidden []string
 	// byClass is the one measure that a further table shows for each class of intent; empty if there is none.
 	byClass string
-	// dense tables leave out the rows in which every arm has 0.
+	// dense tables leave out the rows in which every arm has 0, but for those that must have it.
 	dense bool
+	must  []string
 }
 
 // measureOverContext is the measure that the headline warns with.
@@ -45,6 +46,14 @@ func themes() []theme {
 			measures: []string{"searches", "wrong_calls", metrics.MeasureExtraRequests, metrics.MeasureLostRate, "cold_calls", "path_*"},
 			byClass:  metrics.MeasureLostRate,
 			dense:    true,
+		},
+		{
+			title: "Calls through the gateway", about: "how calls are carried out, in the virtual time of their sessions", benchmark: "Gateway",
+			measures: []string{"call_latency_*", "dispatched_calls", "call_attempts", "call_retries", "call_timeouts", "breaker_openings", "throttled_calls",
+				"call_cache_hits", "truncated_tokens", "denied_*", "calls_taken_ms", "parallel_speedup",
+				metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets},
+			dense: true,
+			must:  []string{metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets},
 		},
 		{
 			title: "Retrieval", about: "the first query of each intent against the deferred tools; more of it is in " + SummaryFile, benchmark: "Retrieval",

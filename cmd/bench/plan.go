@@ -69,7 +69,7 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
+		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "gateway": f.gateway, "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
 		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard, "resume": f.resume,
 	}}
 	p.manifest.Config = map[string]any{
@@ -100,14 +100,24 @@ func (p *plan) takeCorpus(ctx context.Context, env cli.Env, f runFlags) (*corpus
 // chooseArms takes default arms by name, or those of a file, and the weights of
 // tokens.
 func (p *plan) chooseArms(f runFlags) (err error) {
+	var gateway *replay.Gateway
+	var notes []string
+	if f.gateway != "" {
+		if gateway, err = replay.LoadGateway(f.gateway); err != nil {
+			return cli.Usage(fmt.Errorf("--gateway: %w", err))
+		}
+	}
 	if file := armsFile(f.arms); file != "" {
-		var notes []string
-		if p.arms, notes, err = replay.LoadArms(file); err != nil {
+		if p.arms, notes, err = replay.LoadArmsBehind(file, gateway); err != nil {
 			return cli.Usage(err)
 		}
 		p.notes = append(p.notes, notes...)
 	} else if p.arms, err = replay.SelectArms(replay.DefaultArms(), f.arms); err != nil {
 		return cli.Usage(fmt.Errorf("--arms: %w", err))
+	} else if gateway != nil {
+		for i := range p.arms {
+			p.arms[i].Behind(gateway)
+		}
 	}
 	if p.weights, err = metrics.ParseWeights(f.weights); err != nil {
 		return cli.Usage(fmt.Errorf("--weights: %w", err))

@@ -18,6 +18,7 @@ import (
 type runFlags struct {
 	sessions      string
 	arms          []string
+	gateway       string
 	weights       string
 	systemPrompt  string
 	corpus        string
@@ -74,6 +75,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&f.sessions, "sessions", "1000", "draw `N` sessions, or rows A-B of the draw, or read a file of sessions")
 	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
+	flags.StringVar(&f.gateway, "gateway", "", "put the gateway of a YAML `FILE` in front of every arm's calls that says nothing of one")
 	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
 	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
