@@ -66,8 +66,8 @@ const (
 	perContext  = "sessions of known context"
 
 	perDispatched = "dispatched golds"
-	perWatched    = "sessions with a gateway, or whose calls take time"
-	perTimed      = "sessions whose calls take time"
+	perWatched    = "gated or timed sessions" // with a gateway, or whose calls take time
+	perTimed      = "timed sessions"
 )
 
 // Measures returns every measure of the package, in the order in which figures are given.

@@ -54,7 +54,7 @@ func trafficRules() []rule {
 		mean("calls_taken_ms", "ms", Lower, "virtual time that a session's requests wait for all of their calls", func(s SessionArm) float64 { return s.TakenMS }),
 		rule{
 			Measure: Measure{"parallel_speedup", "times", Higher, counted(), perTimed,
-				"time that a session's calls spend at their tools and in shaping, one after another, over calls_taken_ms, mean"},
+				"sum of the times that a session's calls spend at their tools and in shaping, over calls_taken_ms, mean"},
 			ofSession: func(p played) (float64, bool) {
 				if p.TakenMS <= 0 {
 					return 0, false

@@ -3,16 +3,18 @@ package replay
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/sim"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
@@ -142,13 +144,71 @@ func simulations(world *card.Config, tools []*corpus.Tool) (map[*corpus.Tool]*ca
 }
 
 // wired is the wiring to the gateway and the simulations of the pipeline.
-func wired() wiring {
+func (p *Player) wired() wiring {
+	shared := gateway.NewShared()
 	return wiring{
-		gateway: func(*armState, *lane, string, func(*audit.Record)) (Dispatcher, error) {
-			return nil, errors.New("calls cannot go through a gateway yet\nhint: leave gateway out, or write off")
+		gateway: func(arm *armState, l *lane, sessionID string, observe func(*audit.Record)) (Dispatcher, error) {
+			g, err := gateway.New(gateway.Options{Config: arm.GatewayConfig, Registry: l.registry, Timeline: l.clock, Shared: shared})
+			if err != nil {
+				return nil, err
+			}
+			l.gateway = g
+			return g.Session(gateway.SessionOptions{ID: sessionID, Who: arm.GatewayConfig.Session, Observe: observe}), nil
 		},
-		simulate: func(_ *card.Simulation, t *corpus.Tool, _ *lane) (registry.Handler, error) {
-			return nil, fmt.Errorf("tool %s cannot be simulated yet\nhint: play without a world", t.ID)
+		simulate: func(model *card.Simulation, t *corpus.Tool, l *lane) (registry.Handler, error) {
+			ledger, ok := l.effects.(*sim.Ledger)
+			if !ok {
+				ledger = &sim.Ledger{}
+				l.effects = ledger
+			}
+			s := sim.New(model, sim.Options{Timeline: l.clock, Ledger: ledger, Reload: l.reload})
+			return simulated(t, s), nil
 		},
+	}
+}
+
+// reload lets a lane's gateway read its configuration anew, which has not changed: what
+// that may disturb is calls under way.
+func (l *lane) reload() {
+	if l.gateway != nil {
+		if err := l.gateway.Reload(l.gateway.Config(), nil); err != nil {
+			panic(fmt.Sprintf("replay: a configuration that was in use is refused: %v", err))
+		}
+	}
+}
+
+// simulated is a simulation as a registry's handler. Its faults are errors with a name
+// that models know.
+func simulated(t *corpus.Tool, s *sim.Simulation) registry.Handler {
+	return func(ctx context.Context, args json.RawMessage) (any, error) {
+		in, _ := endpoint.RequestOf(ctx)
+		in.Tool, in.Arguments = t.ID, args
+		answer, err := s.Call(ctx, in)
+		switch {
+		case err != nil:
+			return nil, err
+		case answer.IsError:
+			return nil, toolError(answer.Body)
+		}
+		return string(answer.Body), nil
+	}
+}
+
+// toolError is what a tool itself answers of its failure.
+type toolError []byte
+
+func (e toolError) Error() string { return string(e) }
+
+// ErrorType names the error as models know it.
+func (toolError) ErrorType() string { return "ToolError" }
+
+// filters reports whether an arm's gateway keeps tools from the session.
+func (arm *armState) filters() bool { return arm.GatewayConfig != nil && arm.GatewayConfig.Filters() }
+
+// hides is what an arm's gateway keeps from the session.
+func (arm *armState) hides(l *lane) func(name string) bool {
+	return func(name string) bool {
+		toolset, _ := l.registry.Toolset(name)
+		return arm.GatewayConfig.Hides(gateway.IDOf(toolset, name), name)
 	}
 }

@@ -152,7 +152,6 @@ func NewPlayer(o Options) (*Player, error) {
 	}
 	p := &Player{
 		options:  o,
-		wiring:   wired(),
 		rig:      &rig{shared: assembly.NewShared(), counts: map[string]*surfaceCounter{}, memos: map[rankKey]*bridge.Memo{}, ranks: map[string]search.Retriever{}},
 		bySource: make(map[string][]*corpus.Tool),
 		ids:      make(map[string]string, len(o.Corpus.Tools)),
@@ -161,6 +160,7 @@ func NewPlayer(o Options) (*Player, error) {
 		edited:   make(map[editKey]*registry.Definition),
 		fillers:  make(map[*registry.Definition]json.RawMessage),
 	}
+	p.wiring = p.wired()
 	var err error
 	if p.rig.lines.retriever, err = search.New("bm25"); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/clock"
 	"github.com/toolgauge/toolgauge/pipeline/assembly"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 	"github.com/toolgauge/toolgauge/pipeline/toolset"
@@ -47,8 +48,9 @@ type lane struct {
 	usable *assembly.Assembler
 
 	dispatcher Dispatcher
-	records    []*audit.Record // that the gateway made of the batch under way
-	effects    effects         // nil where nothing is simulated
+	gateway    *gateway.Gateway // nil where there is none
+	records    []*audit.Record  // that the gateway made of the batch under way
+	effects    effects          // nil where nothing is simulated
 }
 
 // view is one arm's view of a lane.
@@ -199,10 +201,14 @@ type viewKey struct {
 	lane *lane
 	rankKey
 	memo, deferNames string
+	gateway          string // that keeps tools from the session; empty if none does
 }
 
 func (p *Player) view(st *stage, l *lane, arm *armState, shared map[viewKey]*view) *view {
-	key := viewKey{l, arm.rankKey(), arm.Memo, strings.Join(arm.deferNames, " ")}
+	key := viewKey{lane: l, rankKey: arm.rankKey(), memo: arm.Memo, deferNames: strings.Join(arm.deferNames, " ")}
+	if arm.filters() {
+		key.gateway = arm.Gateway
+	}
 	like := shared[key]
 	if like == nil {
 		like = p.assembler(l, arm, key)
@@ -220,11 +226,15 @@ func (p *Player) assembler(l *lane, arm *armState, key viewKey) *view {
 		Core: p.options.Corpus.Toolsets.IsCore, Catalog: l.registry,
 		Retriever: p.rig.ranks[arm.Retriever], Memo: p.rig.memos[key.rankKey],
 	})
-	a := assembly.New(assembly.Options{
+	options := assembly.Options{
 		Registry: l.registry, Resolver: toolset.NewResolver(p.options.Corpus.Toolsets, l.registry),
 		Bridge: b, Rewrites: p.rewrites, Shared: p.rig.shared, Memo: arm.memoMode(), Usable: l.usable,
-	})
-	if arm.Memo == MemoTTL && l.usable == nil {
+	}
+	if arm.filters() {
+		options.Usable, options.Hides = nil, arm.hides(l)
+	}
+	a := assembly.New(options)
+	if arm.Memo == MemoTTL && l.usable == nil && options.Hides == nil {
 		l.usable = a
 	}
 	return &view{bridge: b, session: &assembly.Session{Assembler: a}}

@@ -63,6 +63,7 @@ func TestPrint(t *testing.T) {
 		{"without-eager.txt", scene{threeArms[1:2], 40, 300, mixedClasses}, PrintOptions{Brief: true}, 100},
 		{"eager-only.txt", scene{threeArms[:1], 40, 300, mixedClasses}, PrintOptions{Brief: true}, 100},
 		{"seven-arms.txt", scene{append(slices.Clone(fiveArms), "a-name-that-nobody-would-type", "b"), 40, 50, mixedClasses}, PrintOptions{Brief: true}, 100},
+		{"gated.txt", scene{[]string{"eager", "july-gated"}, 40, 50, mixedClasses}, PrintOptions{}, 100},
 		{"five-arms-few-sessions.txt", scene{fiveArms, 12, 300, derivedClass}, PrintOptions{Brief: true}, 100},
 	} {
 		t.Run(c.golden, func(t *testing.T) {

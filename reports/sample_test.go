@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,9 @@ func (sc scene) play(index int) metrics.Observations {
 				}
 			}
 		}
+		if strings.HasSuffix(arm, "-gated") {
+			s.gate(o.Calls[len(o.Calls)-turns:])
+		}
 		o.Arms = append(o.Arms, s.SessionArm)
 		o.Surfaces = append(o.Surfaces, metrics.Surface{
 			SHA256: s.SurfaceSHA256, Activated: s.Activated, Tier: s.Tier, Form: s.Form, BudgetTokens: s.BudgetTokens,
@@ -99,6 +103,29 @@ func (s *playing) count(turn, requests int) {
 	}
 	s.EffectiveTokens = float64(s.PromptTokens-s.CachedTokens) + float64(.1*float64(s.CachedTokens)) + float64(4*s.OutputTokens)
 	s.PromptByTurn, s.EffectiveByTurn = append(s.PromptByTurn, s.PromptTokens), append(s.EffectiveByTurn, s.EffectiveTokens)
+}
+
+// gate puts a gateway in front of a session's calls.
+func (s *playing) gate(calls []metrics.Call) {
+	s.Assumptions.Gateway = "gateway.yaml@1a2b3c4d"
+	for i := range calls {
+		c := &calls[i]
+		if !c.Path.Reached() {
+			continue
+		}
+		c.Dispatch = metrics.Dispatch{Outcome: metrics.OutcomeOK, Attempts: 1 + i%2, ExecutingMS: float64(40 + (int(c.RowIndex)*7+i*13)%60), Throttled: i == 3}
+		if i%2 == 1 {
+			c.QueuedMS = 1000
+		}
+		c.LatencyMS = c.QueuedMS + c.ExecutingMS
+		s.Dispatched++
+		s.Attempts += c.Attempts
+		s.Retries += c.Attempts - 1
+		s.SerialMS += c.ExecutingMS
+		s.TakenMS += c.LatencyMS
+	}
+	s.Denied.Scope = int(s.RowIndex) % 3
+	s.LeakedSecrets = int(s.RowIndex) / 30
 }
 
 // behaviour is what an arm does in a session.

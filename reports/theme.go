@@ -50,8 +50,8 @@ func themes() []theme {
 		{
 			title: "Calls through the gateway", about: "how calls are carried out, in the virtual time of their sessions", benchmark: "Gateway",
 			measures: []string{"call_latency_*", "dispatched_calls", "call_attempts", "call_retries", "call_timeouts", "breaker_openings", "throttled_calls",
-				"call_cache_hits", "truncated_tokens", "denied_*", "calls_taken_ms", "parallel_speedup",
-				metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets},
+				"call_cache_hits", "truncated_tokens", "denied_*", "calls_taken_ms", metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets,
+				"parallel_speedup"},
 			dense: true,
 			must:  []string{metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets},
 		},

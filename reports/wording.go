@@ -22,9 +22,9 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 			return 0
 		}
 		return 1
-	case "%":
+	case "%", "ms":
 		return 1
-	case "turns":
+	case "turns", "effects", "secrets":
 		return 0
 	case "calls": // some are totals, others means
 		for _, f := range figures {
@@ -33,7 +33,7 @@ func decimalsOf(unit string, figures []*metrics.Figure) int {
 			}
 		}
 		return 0
-	case "requests", "searches":
+	case "requests", "searches", "attempts", "openings", "times":
 		return 2
 	default:
 		return 3

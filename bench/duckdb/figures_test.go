@@ -38,8 +38,9 @@ type played struct {
 	dir string
 }
 
-// play replays the first sessions of the default draw under some arms.
-func play(t *testing.T, count int64, arms []replay.Arm, weights metrics.Weights) played {
+// play replays the first sessions of the default draw under some arms. What it observes
+// is changed before it is written; nil leaves it.
+func play(t *testing.T, count int64, arms []replay.Arm, weights metrics.Weights, change func(*metrics.Observations)) played {
 	t.Helper()
 	embedded, err := corpus.Embedded()
 	if err != nil {
@@ -57,6 +58,9 @@ func play(t *testing.T, count int64, arms []replay.Arm, weights metrics.Weights)
 	figures := metrics.NewAccumulator()
 	err = replay.Run(context.Background(), replay.Options{Corpus: c, Arms: arms, Weights: weights}, drawer.Sessions(sessions.Range{Count: count}), 2,
 		func(o metrics.Observations) error {
+			if change != nil {
+				change(&o)
+			}
 			if err := figures.Add(o); err != nil {
 				return err
 			}
@@ -80,8 +84,40 @@ func runs(t *testing.T) map[string]played {
 		t.Fatal(notes, err)
 	}
 	return map[string]played{
-		"default arms": play(t, 150, replay.DefaultArms(), metrics.DefaultWeights()),
-		"other arms":   play(t, 50, arms, metrics.Weights{Fresh: 1.25, Cached: 0.5, Output: 5}),
+		"default arms": play(t, 150, replay.DefaultArms(), metrics.DefaultWeights(), nil),
+		"other arms":   play(t, 50, arms, metrics.Weights{Fresh: 1.25, Cached: 0.5, Output: 5}, nil),
+		"made-up time": play(t, 60, replay.DefaultArms(), metrics.DefaultWeights(), takeTime),
+	}
+}
+
+// takeTime makes up how long calls took and what became of them: under one arm without a
+// gateway, under two as if they had one, and under the others not at all.
+func takeTime(o *metrics.Observations) {
+	gated := func(arm string) bool { return strings.HasPrefix(arm, "september") }
+	timed := func(arm string) bool { return gated(arm) || arm == "eager" }
+	for i := range o.Calls {
+		c := &o.Calls[i]
+		if c.Outcome == metrics.OutcomeNone || !timed(c.Arm) {
+			continue
+		}
+		c.ExecutingMS = float64((int(c.RowIndex)*31+i*17)%97) / 4
+		if gated(c.Arm) {
+			c.QueuedMS, c.Attempts, c.Outcome, c.Rule = 0.5, 2, metrics.OutcomeDenied, "scope"
+		}
+		c.LatencyMS = c.QueuedMS + c.ExecutingMS
+	}
+	for i := range o.Arms {
+		s := &o.Arms[i]
+		n := int(s.RowIndex) + i
+		if timed(s.Arm) && n%5 > 0 {
+			s.SerialMS, s.TakenMS = float64(n*3), float64(n)
+		}
+		if gated(s.Arm) {
+			s.Assumptions.Gateway = "gateway.yaml@1a2b3c4d"
+			s.Attempts, s.Retries, s.Timeouts, s.BreakerOpenings, s.Throttled, s.CacheHits = s.Dispatched+n, n, n%2, n%3, n%4, n%5
+			s.TruncatedTokens, s.DuplicatedSideEffects, s.LeakedSecrets = int64(n*100), n%7, n%11
+			s.Denied = metrics.Denied{Visibility: n, Surface: n % 2, System: n % 3, Admin: n % 4, Session: n % 5, Scope: n % 6, Confirm: n % 7}
+		}
 	}
 }
 

@@ -43,6 +43,9 @@ type Options struct {
 	// the default memo, if there is one: what does not depend on the bridge is then
 	// taken from it instead of being made again. It serves the default memo only.
 	Usable *Assembler
+	// Hides keeps tools from the session, whatever it enabled: a gateway's visibility.
+	// Nil hides none.
+	Hides func(name string) bool
 	// Memo chooses how long assemblies are kept; the zero value is the default.
 	Memo MemoMode
 	// Shared keeps per-tool work between assemblers; nil gives a fresh one.
@@ -59,6 +62,7 @@ type Assembler struct {
 	rewrites map[string]Rewrite
 	shared   *Shared
 	source   *Assembler
+	hides    func(name string) bool
 	memo     memo
 	log      *slog.Logger
 	last     *Assembled
@@ -68,7 +72,7 @@ type Assembler struct {
 func New(o Options) *Assembler {
 	a := &Assembler{
 		registry: o.Registry, resolver: o.Resolver, bridge: o.Bridge,
-		rewrites: o.Rewrites, shared: o.Shared, source: o.Usable, log: o.Log,
+		rewrites: o.Rewrites, shared: o.Shared, source: o.Usable, hides: o.Hides, log: o.Log,
 		memo: memo{mode: o.Memo},
 	}
 	if a.shared == nil {
@@ -163,6 +167,9 @@ func (a *Assembler) Names(r Request) []string {
 		enabled = append(slices.Clone(enabled), kanbanToolset)
 	}
 	names := a.resolver.Resolve(enabled...)
+	if a.hides != nil {
+		names = slices.DeleteFunc(names, a.hides)
+	}
 	if len(r.Disabled) == 0 {
 		return names
 	}

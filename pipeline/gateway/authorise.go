@@ -19,12 +19,6 @@ const (
 	RuleConfirm    = "confirm"
 )
 
-// visible is the one rule of what some teams see: it filters what is listed and
-// what may be called.
-func visible(c *card.Card, teams []string) bool {
-	return len(c.Visibility) == 0 || slices.ContainsFunc(teams, func(team string) bool { return slices.Contains(c.Visibility, team) })
-}
-
 // authorise says why a session may not use a tool; nil if it may.
 func authorise(who *card.Session, c *card.Card) *Error {
 	deny := func(rule, action, format string, args ...any) *Error {
@@ -32,7 +26,7 @@ func authorise(who *card.Session, c *card.Card) *Error {
 	}
 	admin := who.Role == card.RoleAdmin
 	switch {
-	case !visible(c, who.Teams):
+	case !c.Visible(who.Teams):
 		return deny(RuleVisibility, "Use a tool that is listed for this session.", "%s is not visible to the teams of this session", c.Name)
 	case len(who.Surfaces) > 0 && !slices.Contains(who.Surfaces, c.Surface):
 		place := "belongs to no surface"

@@ -180,7 +180,7 @@ func (g *Gateway) derive(s *snapshot, entry *registry.Registration) *tool {
 	}
 	d := entry.Definition
 	c := s.config.Derive(card.Card{
-		ID: idOf(entry.Toolset, d.Name), Name: d.Name, Description: d.Description, InputSchema: d.Parameters,
+		ID: IDOf(entry.Toolset, d.Name), Name: d.Name, Description: d.Description, InputSchema: d.Parameters,
 		Toolset: entry.Toolset, ReadOnly: entry.ReadOnly,
 	})
 	t := &tool{
@@ -191,9 +191,9 @@ func (g *Gateway) derive(s *snapshot, entry *registry.Registration) *tool {
 	return t
 }
 
-// idOf is the id of a registry's tool: an address for that of an MCP server, its name
+// IDOf is the id of a registry's tool: an address for that of an MCP server, its name
 // for others.
-func idOf(toolset, name string) string {
+func IDOf(toolset, name string) string {
 	server, ok := strings.CutPrefix(toolset, "mcp-")
 	if !ok {
 		return name
@@ -210,21 +210,15 @@ func idOf(toolset, name string) string {
 func (g *Gateway) Cards(teams []string) []*card.Card {
 	var seen []*card.Card
 	for _, t := range g.snapshot.Load().tools {
-		if visible(t.Card, teams) {
+		if t.Visible(teams) {
 			seen = append(seen, t.Card)
 		}
 	}
 	return seen
 }
 
-// Hides reports whether a registration is of a tool that some teams do not see.
-func (g *Gateway) Hides(r *registry.Registration, teams []string) bool {
-	s := g.snapshot.Load()
-	if t := s.byName[r.Definition.Name]; t != nil {
-		return !visible(t.Card, teams)
-	}
-	return !visible(g.derive(s, r).Card, teams)
-}
+// Config returns the configuration in use.
+func (g *Gateway) Config() *card.Config { return g.snapshot.Load().config }
 
 // all returns every tool, those of the registry included, in the order of their names.
 func (g *Gateway) all(s *snapshot) []*tool {

@@ -146,3 +146,21 @@ SELECT session_id, arm, turn, agent, path FROM calls WHERE agent IN ('unaware', 
 
 -- rule: absent intents have no gold
 SELECT session_id, arm, turn FROM searches WHERE class = 'absent' AND len(gold) > 0;
+
+-- rule: times of a call add up
+SELECT session_id, arm, turn, gold_index FROM calls WHERE abs(latency_ms - (waiting_ms + queued_ms + executing_ms + shaping_ms)) > 1e-6 * greatest(1, latency_ms);
+
+-- rule: a call that was not dispatched has nothing to tell
+SELECT session_id, arm, turn, gold_index FROM calls
+  WHERE outcome = '' AND (code <> '' OR rule <> '' OR attempts <> 0 OR latency_ms <> 0 OR cache_hit OR throttled OR timed_out <> 0 OR truncated_tokens <> 0);
+
+-- rule: reached calls are dispatched, and lost ones are not
+SELECT session_id, arm, turn, gold_index FROM calls
+  WHERE path IN ('direct', 'warm', 'described', 'searched', 'retried', 'blind', 'repaired') AND outcome = '' OR path IN ('lost', 'declined') AND outcome <> '';
+
+-- rule: a session dispatches its golds and wrong calls at least
+SELECT session_id, arm FROM session_arms s WHERE dispatched_calls < (SELECT count(*) FROM calls c WHERE (c.session_id, c.arm) = (s.session_id, s.arm) AND outcome <> '');
+
+-- rule: without a gateway nothing is denied, retried, held up or cached
+SELECT session_id, arm FROM session_arms WHERE gateway = 'off' AND (call_attempts <> dispatched_calls OR call_retries + call_timeouts + breaker_openings + throttled_calls
+  + call_cache_hits + truncated_tokens + denied_visibility + denied_surface + denied_system + denied_admin + denied_session + denied_scope + denied_confirm <> 0);

@@ -7,7 +7,7 @@ issued AS (
 played AS (
   SELECT s.*,
     s.weight_fresh * (s.prompt_tokens - s.cached_tokens) + s.weight_cached * s.cached_tokens + s.weight_output * s.output_tokens AS weighed,
-    coalesce(i.searches, 0) AS searches
+    coalesce(i.searches, 0) AS searches, gateway <> 'off' OR calls_taken_ms > 0 AS watched
   FROM session_arms s LEFT JOIN issued i USING (session_id, arm)
 ),
 paired AS (
@@ -38,6 +38,23 @@ of_sessions AS (
     {m: 'cache_lost_tokens', v: cache_lost_tokens},
     {m: 'searches', v: searches},
     {m: 'wrong_calls', v: wrong_calls},
+    {m: 'dispatched_calls', v: CASE WHEN watched THEN dispatched_calls END},
+    {m: 'call_attempts', v: CASE WHEN watched THEN call_attempts END},
+    {m: 'call_retries', v: CASE WHEN watched THEN call_retries END},
+    {m: 'call_timeouts', v: CASE WHEN watched THEN call_timeouts END},
+    {m: 'breaker_openings', v: CASE WHEN watched THEN breaker_openings END},
+    {m: 'throttled_calls', v: CASE WHEN watched THEN throttled_calls END},
+    {m: 'call_cache_hits', v: CASE WHEN watched THEN call_cache_hits END},
+    {m: 'truncated_tokens', v: CASE WHEN watched THEN truncated_tokens END},
+    {m: 'denied_visibility', v: CASE WHEN watched THEN denied_visibility END},
+    {m: 'denied_surface', v: CASE WHEN watched THEN denied_surface END},
+    {m: 'denied_system', v: CASE WHEN watched THEN denied_system END},
+    {m: 'denied_admin', v: CASE WHEN watched THEN denied_admin END},
+    {m: 'denied_session', v: CASE WHEN watched THEN denied_session END},
+    {m: 'denied_scope', v: CASE WHEN watched THEN denied_scope END},
+    {m: 'denied_confirm', v: CASE WHEN watched THEN denied_confirm END},
+    {m: 'calls_taken_ms', v: CASE WHEN watched THEN calls_taken_ms END},
+    {m: 'parallel_speedup', v: CASE WHEN calls_taken_ms > 0 THEN calls_serial_ms / calls_taken_ms END},
     {m: 'byte_identical', v: byte_identical::INT},
     {m: 'prefix_retained_tool_added', v: prefix_retained_tool_added},
     {m: 'prefix_retained_tool_removed', v: prefix_retained_tool_removed},
@@ -70,6 +87,19 @@ of_calls AS (
 ),
 totals AS (
   SELECT 'cold_calls' AS m, arm, class, count(*) FILTER (cold) AS v, count(*) AS n FROM calls GROUP BY GROUPING SETS ((arm), (arm, class))
+  UNION ALL
+  SELECT 'duplicated_side_effects', arm, NULL, sum(duplicated_side_effects), count(*) FROM played WHERE watched GROUP BY arm
+  UNION ALL
+  SELECT 'leaked_secrets', arm, NULL, sum(leaked_secrets), count(*) FROM played WHERE watched GROUP BY arm
+),
+-- The latencies of dispatched golds, ascending, of arms whose calls are watched in some session.
+latencies AS (
+  SELECT arm, list(latency_ms ORDER BY latency_ms) AS sorted, count(*) AS n
+  FROM calls WHERE outcome <> '' AND arm IN (SELECT arm FROM played WHERE watched) GROUP BY arm
+),
+percentiles AS (
+  SELECT 'call_latency_p' || percent || '_ms' AS m, arm, sorted[(percent * n + 99) // 100] AS v, n
+  FROM latencies, LATERAL (SELECT unnest([50, 95, 99]) AS percent)
 ),
 -- The first query of each intent: the ranks of its golds, each at its best one, ascending.
 asked AS (
@@ -109,5 +139,7 @@ UNION ALL
 SELECT m, arm, class, NULL, avg(v), count(v) FROM of_calls GROUP BY GROUPING SETS ((m, arm), (m, arm, class)) HAVING count(v) > 0
 UNION ALL
 SELECT m, arm, class, NULL, v, n FROM totals
+UNION ALL
+SELECT m, arm, NULL, NULL, v, n FROM percentiles
 UNION ALL
 SELECT m, arm, class, pool_bin, avg(v), count(v) FROM of_searches GROUP BY GROUPING SETS ((m, arm), (m, arm, class), (m, arm, pool_bin)) HAVING count(v) > 0

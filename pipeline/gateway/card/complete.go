@@ -66,6 +66,28 @@ func (c *Config) Derive(card Card) *Card {
 	return &card
 }
 
+// Visible reports whether a session of some teams sees a tool. It is the one rule of
+// what is listed and what may be called.
+func (card *Card) Visible(teams []string) bool {
+	return len(card.Visibility) == 0 || slices.ContainsFunc(teams, func(team string) bool { return slices.Contains(card.Visibility, team) })
+}
+
+// Filters reports whether there is a tool that some session may not see.
+func (c *Config) Filters() bool {
+	changes := func(r Rule) bool {
+		probe := Card{}
+		r.set(&probe)
+		return len(probe.Visibility) > 0
+	}
+	return slices.ContainsFunc(c.Tools, func(t *Card) bool { return len(t.Visibility) > 0 }) || slices.ContainsFunc(c.Rules, changes)
+}
+
+// Hides reports whether the configuration's session does not see a tool of another
+// source.
+func (c *Config) Hides(id, name string) bool {
+	return !c.Derive(Card{ID: id, Name: name}).Visible(c.Session.Teams)
+}
+
 // baseName is a tool's name without that of its server.
 func baseName(name string) string {
 	if _, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok {

@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"sync"
+
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
+)
+
+// Ledger takes down what simulated endpoints did: effects, by the call that had them,
+// and the secrets that their results held. The zero value is ready to use. It is safe
+// for concurrent use.
+type Ledger struct {
+	mu      sync.Mutex
+	effects map[effect]int
+	planted []string
+	known   map[string]bool
+}
+
+type effect struct{ session, tool, call string }
+
+func (l *Ledger) commit(r endpoint.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.effects == nil {
+		l.effects = make(map[effect]int)
+	}
+	l.effects[effect{r.SessionID, r.Tool, r.CallID}]++
+}
+
+func (l *Ledger) plant(secret string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = make(map[string]bool)
+	}
+	if !l.known[secret] {
+		l.known[secret] = true
+		l.planted = append(l.planted, secret)
+	}
+}
+
+// Effects counts the effects of all calls.
+func (l *Ledger) Effects() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, times := range l.effects {
+		n += times
+	}
+	return n
+}
+
+// Duplicates counts the effects of calls beyond the first of each.
+func (l *Ledger) Duplicates() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, times := range l.effects {
+		n += times - 1
+	}
+	return n
+}
+
+// Secrets are those that results held, each once, in the order of the answers.
+func (l *Ledger) Secrets() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.planted...)
+}
