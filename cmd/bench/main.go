@@ -25,6 +25,6 @@ func run(ctx context.Context, env cli.Env) int {
 		"3 input that is incomplete, unreadable or empty, or output that cannot be written; 4 runs that are\n" +
 		"not comparable; 130 interrupted (what is finished is kept)."
 	root.Example = "  bench\n  bench --corpus tools-list.json --sessions 2000\n  bench search \"open a pull request\"\n  bench sweep --corpus tools-list.json\n  bench compare runs/BEFORE runs/AFTER\n  bench surface --toolsets hermes-cli,github\n  bench discover tools\n  bench corpus lint --corpus tools-list.json"
-	root.AddCommand(runCommand(env), compareCommand(env), gateCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), sweepCommand(env), evalCommand(env), reportCommand(env), conformanceCommand(env))
+	root.AddCommand(runCommand(env), compareCommand(env), gateCommand(env), searchCommand(env), surfaceCommand(env), discoverCommand(env), corpusCommand(env), sweepCommand(env), evalCommand(env), reportCommand(env), gatewayCommand(env), conformanceCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -22,6 +22,12 @@ const timeForm = "2006-01-02T15:04:05.000000000Z07:00"
 // mcpTools begins the ids of tools that MCP servers carry out.
 const mcpTools = "hermes://mcp/"
 
+// AppendJSON appends the record as its line of a log, without the newline.
+func (r *Record) AppendJSON(dst []byte) []byte {
+	dst = appendRecord(dst, r)
+	return dst[:len(dst)-1]
+}
+
 // appendRecord appends a record's line with its newline. Members stand in a fixed
 // order under the names of OpenTelemetry's conventions for generative models where
 // those have one. The five that most calls have nothing to say in are left out when

@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/toolgauge/toolgauge/internal/clock"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/builtin"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/sim"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/web"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/model"
+	"github.com/toolgauge/toolgauge/pipeline/registry"
+)
+
+// Live is a gateway to what is really there: files, services, MCP servers, models, and
+// an audit log on disk. Simulated endpoints of its configuration are simulated in real
+// time.
+type Live struct {
+	*Gateway
+	start    time.Time
+	web      *web.Client
+	builtins map[string]endpoint.Endpoint
+	audit    *audit.Log
+	models   []*model.Client
+}
+
+// Open opens everything that a configuration names, on the machine's clock, and
+// publishes its tools in a registry, if one is given. The caller closes it.
+func Open(ctx context.Context, config *card.Config, r *registry.Registry) (_ *Live, err error) {
+	l := &Live{start: time.Now(), builtins: make(map[string]endpoint.Endpoint)}
+	defer func() {
+		if err != nil {
+			_ = l.Close() // the first error tells more
+		}
+	}()
+	l.web = web.NewClient(web.Options{Clock: clock.Wall{}})
+	for _, t := range builtin.Tools(clock.Wall{}, config.Folders) {
+		l.builtins["internal://builtin/"+t.Name] = t.Endpoint
+	}
+	o := Options{Config: config, Registry: r, Publish: r != nil, Open: func(c *card.Card) (endpoint.Endpoint, error) { return l.endpoint(config, c) }}
+	if config.Audit.Path != "" {
+		if l.audit, err = audit.Open(config.Audit.Path, audit.Options{Fsync: config.Audit.Fsync}); err != nil {
+			return nil, err
+		}
+		o.Audit = l.audit
+	}
+	if o.Summarise, o.Embed, err = l.askModels(config); err != nil {
+		return nil, err
+	}
+	l.Gateway, err = New(o)
+	return l, err
+}
+
+// askModels opens the model endpoints.
+func (l *Live) askModels(config *card.Config) (
+	summarise func(context.Context, string, int) (string, error), embed func(context.Context, []string) ([][]float32, error), err error,
+) {
+	open := func(m *card.Model) (*model.Client, error) {
+		client, err := model.New(*m, model.Options{Web: l.web})
+		if err == nil {
+			l.models = append(l.models, client)
+		}
+		return client, err
+	}
+	if config.Model != nil {
+		client, err := open(config.Model)
+		if err != nil {
+			return nil, nil, fmt.Errorf("model: %w", err)
+		}
+		summarise = client.Summarise
+	}
+	if config.Embed != nil {
+		client, err := open(config.Embed)
+		if err != nil {
+			return nil, nil, fmt.Errorf("embed: %w", err)
+		}
+		embed = client.Embed
+	}
+	return summarise, embed, nil
+}
+
+// endpoint opens what a card's target names.
+func (l *Live) endpoint(config *card.Config, c *card.Card) (endpoint.Endpoint, error) {
+	u, err := url.Parse(c.Target)
+	if err != nil {
+		return nil, fmt.Errorf("its target is no address\nhint: write it as https://HOST/PATH")
+	}
+	switch u.Scheme {
+	case "internal":
+		if e := l.builtins[strings.TrimSuffix(c.Target, "/")]; e != nil {
+			return e, nil
+		}
+		return nil, fmt.Errorf("nothing inside the program is called %q\nhint: see the names in docs/format.md", c.Target)
+	case "http", "https":
+		return l.web.Open(c.Target)
+	case "sim":
+		m := config.Simulated[u.Host]
+		if m == nil {
+			return nil, fmt.Errorf("there is no simulation %q\nhint: describe it under simulations", u.Host)
+		}
+		return sim.New(m, sim.Options{Timeline: clock.Wall{}, Start: l.start}), nil
+	default:
+		return nil, nil // the registry's own
+	}
+}
+
+// Close ends everything that Open began.
+func (l *Live) Close() error {
+	for _, m := range l.models {
+		m.Close()
+	}
+	if l.web != nil {
+		l.web.Close()
+	}
+	if l.audit != nil {
+		return l.audit.Close()
+	}
+	return nil
+}
+
+// NewID is a session id that no other session has.
+func NewID() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	return "session-" + hex.EncodeToString(id[:])
+}
