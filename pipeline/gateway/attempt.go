@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolgauge/toolgauge/internal/clock"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/limit"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/shape"
 )
 
@@ -85,11 +86,12 @@ func (c *call) backoff(t *tool, attempt int, fault *endpoint.Fault) time.Duratio
 
 // attempt makes one attempt. It is refused where the endpoint may not be asked now.
 func (c *call) attempt(ctx context.Context, t *tool, n int) (got endpoint.Answer, fault *endpoint.Fault, refused *Error) {
-	leave, refused := c.enter(ctx, t)
+	all, own, refused := c.enter(ctx, t)
 	if refused != nil {
 		return got, nil, refused
 	}
-	defer leave()
+	defer all.Leave()
+	defer own.Leave()
 	permit, open := c.gateway.breakers.Allow(t.behind)
 	if open != nil {
 		return got, nil, &Error{
@@ -111,23 +113,20 @@ func (c *call) attempt(ctx context.Context, t *tool, n int) (got endpoint.Answer
 	return got, fault, nil
 }
 
-// enter waits for a place among all calls, and among those of the endpoint.
-func (c *call) enter(ctx context.Context, t *tool) (leave func(), refused *Error) {
-	leaveAll, waited, err := c.gateway.gate.Enter(ctx, t.Timeout)
+// enter waits for a place among all calls, and for one among those of the endpoint.
+func (c *call) enter(ctx context.Context, t *tool) (all, own limit.Place, refused *Error) {
+	all, waited, err := c.gateway.gate.Enter(ctx, t.Timeout)
 	c.record.Queued += waited
 	if err != nil {
-		return nil, waitedTooLong(err, t)
+		return all, own, waitedTooLong(err, t)
 	}
-	leaveOne, waited, err := c.gateway.gates.Enter(ctx, t.behind, t.Timeout-min(waited, t.Timeout))
+	own, waited, err = c.gateway.gates.Enter(ctx, t.behind, t.Timeout-min(waited, t.Timeout))
 	c.record.Queued += waited
 	if err != nil {
-		leaveAll()
-		return nil, waitedTooLong(err, t)
+		all.Leave()
+		return all, own, waitedTooLong(err, t)
 	}
-	return func() {
-		leaveOne()
-		leaveAll()
-	}, nil
+	return all, own, nil
 }
 
 // flight is an attempt that may outlast the wait for it: what it brings is read only

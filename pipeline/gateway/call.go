@@ -22,8 +22,8 @@ type call struct {
 	in       registry.Call
 	route    route
 	record   *audit.Record
-	// depth is 1 within a composite action.
-	depth int
+	// valid: the arguments are an object of valid JSON, as validate has found.
+	valid bool
 }
 
 // answer is what a call came to, as the cache keeps it.
@@ -106,10 +106,11 @@ func (c *call) answer(ctx context.Context, t *tool) (*answer, *Error) {
 
 // validate checks the arguments, and lets the memory of failures know.
 func (c *call) validate(t *tool) *Error {
-	if !json.Valid(c.in.Arguments) || c.in.Arguments[0] != '{' {
+	broken, err := t.judge().Check(c.in.Arguments)
+	if err != nil {
 		return &Error{Code: InvalidArguments, Phase: PhaseValidate, Message: "the arguments are no JSON object", SuggestedAction: "Repeat the call with a JSON object that fits the tool's schema."}
 	}
-	broken := t.judge().Violations(c.in.Arguments)
+	c.valid = true
 	if len(broken) == 0 {
 		return nil
 	}
@@ -180,7 +181,9 @@ func (c *call) finish(result registry.Result, failure *Error) registry.Result {
 		text = string(result.Content)
 	}
 	sum := sha256.Sum256([]byte(text))
-	r.ResultSHA256, r.ResultBytes = hex.EncodeToString(sum[:]), len(text)
+	var digest [2 * sha256.Size]byte
+	hex.Encode(digest[:], sum[:])
+	r.ResultSHA256, r.ResultBytes = string(digest[:]), len(text)
 	if r.ResultTokens == 0 {
 		r.ResultTokens = c.gateway.options.Tokens(text)
 	}
@@ -208,7 +211,7 @@ func (c *call) finish(result registry.Result, failure *Error) registry.Result {
 
 // redacted are the arguments as they may be written down.
 func (c *call) redacted() json.RawMessage {
-	if !json.Valid(c.in.Arguments) {
+	if !c.valid && !json.Valid(c.in.Arguments) {
 		text, _ := c.gateway.redactor.Text(string(c.in.Arguments))
 		quoted, err := json.Marshal(text)
 		if err != nil {

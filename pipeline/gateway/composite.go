@@ -45,7 +45,7 @@ func (c *call) steps(ctx context.Context, t *tool) (registry.Result, *Error) {
 
 // step makes the call of one step.
 func (c *call) step(ctx context.Context, i int, tool string, arguments json.RawMessage) registry.Result {
-	s := &call{Session: c.Session, snapshot: c.snapshot, depth: c.depth + 1}
+	s := &call{Session: c.Session, snapshot: c.snapshot}
 	s.in = registry.Call{ID: fmt.Sprintf("%s/%d", c.in.ID, i+1), Name: tool, Arguments: arguments}
 	s.record = &audit.Record{
 		Time: c.gateway.time.Now(), TraceID: c.record.TraceID, SessionID: c.options.ID, Principal: c.options.Who.Principal,

@@ -61,7 +61,9 @@ func (s *Session) trace(ctx context.Context, output uint64) string {
 	var id [16]byte
 	binary.BigEndian.PutUint64(id[:8], hash("trace", s.options.ID, output))
 	binary.BigEndian.PutUint64(id[8:], hash("trace/", s.options.ID, output)|1) // zeros are no trace
-	return hex.EncodeToString(id[:])
+	var digits [32]byte
+	hex.Encode(digits[:], id[:])
+	return string(digits[:])
 }
 
 // hash mixes a label, a text and a number, by FNV-1a and the finaliser of SplitMix64

@@ -15,6 +15,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/toolgauge/toolgauge/internal/rawjson"
 )
 
 // schemaURL is the base of a tool's schema. Nothing is ever loaded from it, nor
@@ -26,7 +28,8 @@ const schemaURL = "http://tool.invalid/parameters"
 type Judge struct {
 	mu     sync.Mutex
 	schema *jsonschema.Schema
-	steps  int // of the check that is running
+	plain  *plain // nil if the schema says more than that
+	steps  int    // of the check that is running
 }
 
 // stepsMax bounds how many schemas one check enters. References can make a short
@@ -63,7 +66,7 @@ func New(parameters json.RawMessage) (j *Judge) {
 	if err != nil {
 		return nil
 	}
-	j = &Judge{}
+	j = &Judge{plain: plainOf(document, 0)}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.RegisterFormat(&jsonschema.Format{Name: stepFormat, Validate: j.step})
@@ -175,7 +178,31 @@ const requiredKeyword = "required"
 // Violations returns everything that arguments break: the outermost first, missing
 // members before others, then in the order of their locations and keywords. There
 // are none where the arguments fit or cannot be judged.
-func (j *Judge) Violations(arguments json.RawMessage) (all []Violation) {
+func (j *Judge) Violations(arguments json.RawMessage) []Violation {
+	all, _ := j.Check(arguments) // what is no JSON cannot be judged
+	return all
+}
+
+// Check is Violations, and an error for arguments that are not a JSON object.
+func (j *Judge) Check(arguments json.RawMessage) (all []Violation, err error) {
+	if j != nil && j.plain != nil && rawjson.Kind(arguments) == "object" && j.plain.fits(arguments) {
+		return nil, nil
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
+	if err != nil {
+		return nil, err
+	}
+	all = j.violations(value)
+	if _, object := value.(map[string]any); !object {
+		return all, errNoObject
+	}
+	return all, nil
+}
+
+var errNoObject = errors.New("not a JSON object")
+
+// violations are those of a decoded value.
+func (j *Judge) violations(value any) (all []Violation) {
 	if j == nil {
 		return nil
 	}
@@ -187,10 +214,6 @@ func (j *Judge) Violations(arguments json.RawMessage) (all []Violation) {
 		}
 	}()
 	j.steps = 0
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
-	if err != nil {
-		return nil
-	}
 	var broken *jsonschema.ValidationError
 	if !errors.As(j.schema.Validate(value), &broken) {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/toolgauge/toolgauge/pipeline/bridge/judge"
 )
 
@@ -60,4 +62,28 @@ func TestWhatCannotBeCompiledLetsAllPass(t *testing.T) {
 			t.Errorf("%s judges", schema)
 		}
 	}
+}
+
+// TestPlainSchemasAreJudgedAlike: what is told to fit without decoding fits in full. A
+// $comment keeps a schema from being plain and changes nothing else.
+func TestPlainSchemasAreJudgedAlike(t *testing.T) {
+	leaf := rapid.SampledFrom([]string{
+		`{}`, `{"type":"string"}`, `{"type":"integer"}`, `{"type":["string","null"]}`, `{"type":"number"}`, `{"type":"boolean"}`, `{"enum":["a","b"]}`,
+		`{"type":"array","items":{"type":"integer"}}`, `{"type":"object","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}`, `{"type":["integer","string"]}`,
+	})
+	value := rapid.SampledFrom([]string{
+		`"a"`, `"c"`, `"\u0061"`, `1`, `1.0`, `1e2`, `-0`, `12345678901234567890`, `true`, `null`, `[]`, `[1,2]`, `[1,"x"]`, `[1.5]`, `{}`, `{"x":"y"}`, `{"x":1}`, `{"x":"y","z":1}`,
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		properties := fmt.Sprintf(`"properties":{"p":%s,"q":%s},"required":["p"],"additionalProperties":%v}`, leaf.Draw(rt, "p"), leaf.Draw(rt, "q"), rapid.Bool().Draw(rt, "open"))
+		plain, full := judge.New(json.RawMessage(`{"type":"object",`+properties)), judge.New(json.RawMessage(`{"$comment":"full","type":"object",`+properties))
+		var members []string
+		for _, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q", "r"}), 0, 3).Draw(rt, "names") {
+			members = append(members, fmt.Sprintf("%q:%s", name, value.Draw(rt, "value")))
+		}
+		arguments := json.RawMessage("{" + strings.Join(members, ", ") + "}")
+		if got, want := fmt.Sprint(plain.Violations(arguments)), fmt.Sprint(full.Violations(arguments)); got != want {
+			rt.Fatalf("%s against %s: %s, in full %s", arguments, properties, got, want)
+		}
+	})
 }

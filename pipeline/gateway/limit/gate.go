@@ -24,22 +24,32 @@ func NewGate(t clock.Timeline, width, queue int) *Gate {
 	return &Gate{time: t, width: max(width, 1), queue: queue}
 }
 
-// Enter waits for a place, which the caller gives back with leave. It returns *Full at
+// Place is a place inside a gate. The zero value is none.
+type Place struct{ gate *Gate }
+
+// Leave gives the place back. A place is given back once.
+func (p Place) Leave() {
+	if p.gate != nil {
+		p.gate.leave()
+	}
+}
+
+// Enter waits for a place, which the caller gives back. It returns *Full at
 // once if too many wait, *WouldWait when patience is over, or the context's error.
-func (g *Gate) Enter(ctx context.Context, patience time.Duration) (leave func(), waited time.Duration, err error) {
+func (g *Gate) Enter(ctx context.Context, patience time.Duration) (place Place, waited time.Duration, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, 0, err
+		return Place{}, 0, err
 	}
 	g.mu.Lock()
 	if g.inside < g.width && len(g.waiting) == 0 {
 		g.inside++
 		g.mu.Unlock()
-		return g.leaver(), 0, nil
+		return Place{g}, 0, nil
 	}
 	if len(g.waiting) >= g.queue {
 		n := len(g.waiting)
 		g.mu.Unlock()
-		return nil, 0, &Full{n}
+		return Place{}, 0, &Full{n}
 	}
 	turn := &clock.Event{}
 	g.waiting = append(g.waiting, turn)
@@ -49,15 +59,15 @@ func (g *Gate) Enter(ctx context.Context, patience time.Duration) (leave func(),
 	woken := g.time.Wait(ctx, turn, patience)
 	waited = g.time.Now().Sub(before)
 	if woken == clock.Happened {
-		return g.leaver(), waited, nil
+		return Place{g}, waited, nil
 	}
 	if g.withdraw(turn) { // the turn came just as the wait ended
 		g.leave()
 	}
 	if woken == clock.Cancelled {
-		return nil, waited, ctx.Err()
+		return Place{}, waited, ctx.Err()
 	}
-	return nil, waited, &WouldWait{}
+	return Place{}, waited, &WouldWait{}
 }
 
 // withdraw takes a caller out of the queue; it reports whether its turn had come.
@@ -71,12 +81,6 @@ func (g *Gate) withdraw(turn *clock.Event) (came bool) {
 		}
 	}
 	return true
-}
-
-// leaver gives one place back, once.
-func (g *Gate) leaver() func() {
-	var once sync.Once
-	return func() { once.Do(g.leave) }
 }
 
 func (g *Gate) leave() {
@@ -117,7 +121,7 @@ func NewGates(t clock.Timeline, width, queue int) *Gates {
 }
 
 // Enter waits for a place behind the gate of a name; see Gate.Enter.
-func (g *Gates) Enter(ctx context.Context, name string, patience time.Duration) (leave func(), waited time.Duration, err error) {
+func (g *Gates) Enter(ctx context.Context, name string, patience time.Duration) (place Place, waited time.Duration, err error) {
 	g.mu.Lock()
 	gate := g.all[name]
 	if gate == nil {
@@ -132,21 +136,21 @@ func (g *Gates) Enter(ctx context.Context, name string, patience time.Duration) 
 		g.all[name] = gate
 	}
 	// Entered under the lock as far as it does not wait, a gate in use is never dropped.
-	if leave, ok := gate.enterNow(ctx); ok {
+	if place, ok := gate.enterNow(ctx); ok {
 		g.mu.Unlock()
-		return leave, 0, nil
+		return place, 0, nil
 	}
 	g.mu.Unlock()
 	return gate.Enter(ctx, patience)
 }
 
 // enterNow enters if nobody need be waited for.
-func (g *Gate) enterNow(ctx context.Context) (leave func(), ok bool) {
+func (g *Gate) enterNow(ctx context.Context) (place Place, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if ctx.Err() != nil || g.inside >= g.width || len(g.waiting) > 0 {
-		return nil, false
+		return Place{}, false
 	}
 	g.inside++
-	return g.leaver(), true
+	return Place{g}, true
 }
