@@ -148,7 +148,7 @@ func (p *Player) wired() wiring {
 	shared := gateway.NewShared()
 	return wiring{
 		gateway: func(arm *armState, l *lane, sessionID string, observe func(*audit.Record)) (Dispatcher, error) {
-			g, err := gateway.New(gateway.Options{Config: arm.GatewayConfig, Registry: l.registry, Timeline: l.clock, Shared: shared})
+			g, err := gateway.New(gateway.Options{Config: arm.GatewayConfig, Registry: l.registry, Timeline: l.clock, Tokens: arm.counter.counter.Count, Shared: shared})
 			if err != nil {
 				return nil, err
 			}

@@ -298,3 +298,58 @@ func TestArmsWithBadGateways(t *testing.T) {
 		}
 	}
 }
+
+// TestThePipelinesOwnGateway: with the pipeline's gateway and simulations, one run after
+// another gives the same; independent golds run together behind the gateway alone; what
+// fails once is tried again; and what a rule forbids is not done.
+func TestThePipelinesOwnGateway(t *testing.T) {
+	const text = depotIsSlow + `  - {match: "mcp__post__send*", scope: "letters:send"}
+  - {match: "mcp__post__track*", endpoint: {target: "sim://flaky"}, idempotent: true, retry: {max_attempts: 2, backoff: 1s}}
+`
+	world := parseWorld(t, strings.Replace(text, "rules:", "  flaky: {failures: [{kind: transport, share: 1, for: 500ms}]}\nrules:", 1))
+	c := loadCorpus(t, tinyFiles)
+	s := tinySession(c,
+		asks("i1", "Where is the parcel", gold(trackParcel, "code", "x")),
+		asks("i2", "Look up spare part 7 and count the pieces", gold(findPart, "label", "7"), gold(countStock)),
+		asks("i3", "Mail a letter", gold(sendLetter, "address", "a", "body", "b")),
+	)
+	arms := gatedArms()
+	for i := range arms {
+		if arms[i].GatewayConfig != nil {
+			arms[i].GatewayConfig = world
+		}
+	}
+	play := func() metrics.Observations {
+		o, err := newPlayer(t, Options{Corpus: c, Arms: arms, Repeats: 1, World: world}).Play(context.Background(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	o := play()
+	if diff := cmp.Diff(o, play()); diff != "" {
+		t.Errorf("another time it is otherwise (-one +other):\n%s", diff)
+	}
+	outcomes := func(arm string) string {
+		var list []string
+		for _, call := range armCalls(o, arm) {
+			list = append(list, string(call.Outcome)+call.Rule)
+		}
+		return strings.Join(list, " ")
+	}
+	for arm, want := range map[string]string{
+		Eager: "error ok ok ok", "september": "error ok ok ok", "eager-gated": "ok ok ok deniedscope", "september-gated": "ok ok ok deniedscope",
+	} {
+		if got := outcomes(arm); got != want {
+			t.Errorf("%s: %q, want %q", arm, got, want)
+		}
+	}
+	if row := armRow(t, o, Eager); row.SerialMS != 500 || row.TakenMS != 500 || row.Retries != 0 {
+		t.Errorf("without a gateway %+v", row.Traffic)
+	}
+	row := armRow(t, o, "eager-gated")
+	tracking := armCalls(o, "eager-gated")[0]
+	if row.SerialMS != 500 || row.TakenMS != 250+tracking.LatencyMS || row.Retries != 1 || row.Denied.Scope != 1 || tracking.Attempts != 2 || tracking.QueuedMS < 500 {
+		t.Errorf("with a gateway %+v, the parcel %+v", row.Traffic, tracking.Dispatch)
+	}
+}

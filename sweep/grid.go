@@ -10,6 +10,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/nearest"
 	"github.com/toolgauge/toolgauge/metrics"
 	"github.com/toolgauge/toolgauge/pipeline/bridge"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/search"
 	"github.com/toolgauge/toolgauge/replay"
 )
@@ -34,6 +35,9 @@ type Model struct {
 	Tokenizer   string `json:"tokenizer"`
 	Cache       string `json:"cache"`
 	Gateway     string `json:"gateway"`
+	// GatewaySHA256 and GatewayConfig are those of the arm.
+	GatewaySHA256 string       `json:"gateway_sha256,omitempty"`
+	GatewayConfig *card.Config `json:"-"`
 }
 
 // Grid is what a sweep plays: settings, the models that each is played with, and
@@ -391,12 +395,16 @@ func (g *Grid) modelOf(a replay.Arm) int {
 }
 
 func modelOf(a replay.Arm) Model {
-	return Model{Agent: a.Agent, Writer: a.Writer, MaxSearches: a.MaxSearches, Tokenizer: a.Tokenizer, Cache: a.Cache, Gateway: a.Gateway}
+	return Model{
+		Agent: a.Agent, Writer: a.Writer, MaxSearches: a.MaxSearches, Tokenizer: a.Tokenizer, Cache: a.Cache,
+		Gateway: a.Gateway, GatewaySHA256: a.GatewaySHA256, GatewayConfig: a.GatewayConfig,
+	}
 }
 
 // under is an arm with the model's assumptions in the place of its own.
 func (m Model) under(a replay.Arm) replay.Arm {
-	a.Agent, a.Writer, a.MaxSearches, a.Tokenizer, a.Cache, a.Gateway = m.Agent, m.Writer, m.MaxSearches, m.Tokenizer, m.Cache, m.Gateway
+	a.Agent, a.Writer, a.MaxSearches, a.Tokenizer, a.Cache = m.Agent, m.Writer, m.MaxSearches, m.Tokenizer, m.Cache
+	a.Gateway, a.GatewaySHA256, a.GatewayConfig = m.Gateway, m.GatewaySHA256, m.GatewayConfig
 	return a
 }
 

@@ -86,7 +86,7 @@ func (c *Comparison) writeMeasures(text *bytes.Buffer) {
 	written := false
 	for _, arm := range c.Arms {
 		var changed []Difference
-		all, hidden := 0, 0
+		all, hidden, unpaired := 0, 0, 0
 		for _, d := range c.Measures {
 			if d.Arm != arm {
 				continue
@@ -94,19 +94,24 @@ func (c *Comparison) writeMeasures(text *bytes.Buffer) {
 			all++
 			switch {
 			case d.Verdict == Same && d.OnlyBefore+d.OnlyAfter == 0:
+			case d.N == 0: // as those of a gateway that one run alone has
+				unpaired++
 			case reports.Shown(d.Measure):
 				changed = append(changed, d)
 			default:
 				hidden++
 			}
 		}
-		if len(changed)+hidden == 0 {
+		if len(changed)+hidden+unpaired == 0 {
 			continue
 		}
 		written = true
 		fmt.Fprintf(text, "\n%s: %d of %d measures differ", strings.ToUpper(arm), len(changed)+hidden, all)
 		if hidden > 0 {
 			fmt.Fprintf(text, "; %d of them, more of retrieval, are in --json", hidden)
+		}
+		if unpaired > 0 {
+			fmt.Fprintf(text, "; %d more are of one run alone", unpaired)
 		}
 		text.WriteByte('\n')
 		t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
