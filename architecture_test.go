@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"reports":       {"metrics"},
 	"sweep":         {"corpus", "metrics", "pipeline", "replay", "sessions"},
 	"eval":          {"corpus", "distributions", "metrics", "pipeline"},
+	"suite":         {"corpus", "pipeline"},
 	"conformance":   {"corpus", "distributions", "pipeline"},
 }
 
@@ -129,6 +130,7 @@ func TestImportRulesCanFail(t *testing.T) {
 		{"distributions", module + "/corpus"},
 		{"reports", module + "/replay"},
 		{"internal/cli", module + "/metrics"},
+		{"suite", module + "/replay"},
 		{"sessions", "golang.org/x/exp/rand"},
 		{"replay", module + "/cmd/bench"},
 	} {

@@ -94,6 +94,10 @@ func Embedded() (*Corpus, error) { return embedded() }
 // An error names the file, within a text the place, and ends in a hint.
 func Load(path string) (*Corpus, error) { return load(path, "") }
 
+// LoadFS reads a corpus folder of a file system, such as one that is embedded; name
+// stands for it in errors.
+func LoadFS(name string, files fs.FS) (*Corpus, error) { return loadFolder(name, files, Embedded) }
+
 // LoadLike reads a corpus as Load does, to lay it beside that of another path:
 // tools that do not say whose they are belong to the source that the other path
 // names, unless that is a corpus folder's or synthetic.

@@ -128,6 +128,9 @@ type Simulation struct {
 	Commits bool
 	// LosesReply is the share, 0..1, of calls that have their effect and whose reply is lost.
 	LosesReply float64
+	// Deduplicates: all attempts of one call have one effect, as behind an endpoint that
+	// keeps the ids of the calls it has served.
+	Deduplicates bool
 	// Reloads: a call makes the gateway read its configuration anew meanwhile.
 	Reloads bool
 }

@@ -206,8 +206,11 @@ func (p *parser) simulations(o *strictyaml.Object) {
 	}
 	for i, name := range names {
 		what := fmt.Sprintf("simulation %q", name)
-		s := o.Object(values[i], what, "latency", "failures", "result", "commits", "loses_reply", "reloads")
-		m := &Simulation{Commits: s.Bool("commits", false), LosesReply: s.Float("loses_reply", 0, 1, 0), Reloads: s.Bool("reloads", false)}
+		s := o.Object(values[i], what, "latency", "failures", "result", "commits", "loses_reply", "deduplicates", "reloads")
+		m := &Simulation{
+			Commits: s.Bool("commits", false), LosesReply: s.Float("loses_reply", 0, 1, 0),
+			Deduplicates: s.Bool("deduplicates", false), Reloads: s.Bool("reloads", false),
+		}
 		l := s.Object(s.Field("latency"), what+": latency", "base", "spread", "slow", "slow_by")
 		m.Latency = Latency{
 			Base: l.Duration("base", 0, durationMax, 0), Spread: l.Duration("spread", 0, durationMax, 0),

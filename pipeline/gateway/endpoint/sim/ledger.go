@@ -18,13 +18,17 @@ type Ledger struct {
 
 type effect struct{ session, tool, call string }
 
-func (l *Ledger) commit(r endpoint.Request) {
+// commit takes an effect down; once only for all attempts of a call if it is to be.
+func (l *Ledger) commit(r endpoint.Request, once bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.effects == nil {
 		l.effects = make(map[effect]int)
 	}
-	l.effects[effect{r.SessionID, r.Tool, r.CallID}]++
+	of := effect{r.SessionID, r.Tool, r.CallID}
+	if !once || l.effects[of] == 0 {
+		l.effects[of]++
+	}
 }
 
 func (l *Ledger) plant(secret string) {

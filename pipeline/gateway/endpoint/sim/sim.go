@@ -76,7 +76,7 @@ func (s *Simulation) Call(ctx context.Context, r endpoint.Request) (endpoint.Ans
 		return endpoint.Answer{Body: []byte("nothing was found that fits the request"), IsError: true}, nil
 	}
 	if s.model.Commits && s.options.Ledger != nil {
-		s.options.Ledger.commit(r)
+		s.options.Ledger.commit(r, s.model.Deduplicates)
 	}
 	if lost {
 		return endpoint.Answer{}, fault(endpoint.Transport, "the connection broke before the answer came")

@@ -113,6 +113,18 @@ func TestEffectsAndLostReplies(t *testing.T) {
 	}
 }
 
+func TestEndpointsThatKeepCallsHaveOneEffect(t *testing.T) {
+	l := &sim.Ledger{}
+	s := sim.New(&card.Simulation{Commits: true, LosesReply: 1, Deduplicates: true}, sim.Options{Timeline: &clock.Virtual{}, Ledger: l})
+	for attempt := range 3 {
+		call(s, "one", attempt+1)
+	}
+	call(s, "two", 1)
+	if l.Effects() != 2 || l.Duplicates() != 0 {
+		t.Errorf("%d effects, %d too many", l.Effects(), l.Duplicates())
+	}
+}
+
 func TestResults(t *testing.T) {
 	l := &sim.Ledger{}
 	result := func(m card.Result) []byte {
