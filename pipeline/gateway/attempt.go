@@ -232,6 +232,13 @@ func (c *call) toolError(t *tool, got endpoint.Answer) *Error {
 // shape brings an answer into shape.
 func (c *call) shape(ctx context.Context, t *tool, got endpoint.Answer) *answer {
 	g := c.gateway
+	if most := c.snapshot.config.Limits.MaxResultBytes; int64(len(got.Content)) > most {
+		return &answer{err: &Error{
+			Code: ResultTooLarge, Phase: PhaseShape, sent: true,
+			Message:         fmt.Sprintf("the result of %s has %d bytes in parts that cannot be cut, more than the %d that are allowed", t.Name, len(got.Content), most),
+			SuggestedAction: "Ask for less: a smaller picture, a part of the file.",
+		}}
+	}
 	before := g.time.Now()
 	out := shape.Result(ctx, shape.Input{
 		Card: t.Card, Body: got.Body, Content: got.Content, Encoding: got.Encoding, Bytes: got.Bytes,
@@ -240,12 +247,8 @@ func (c *call) shape(ctx context.Context, t *tool, got endpoint.Answer) *answer 
 		Store: g.results, Owner: c.options.Who.Principal, Handle: c.record.TraceID + "/" + c.in.ID,
 	})
 	c.record.Shaping += g.time.Now().Sub(before)
-	if out.TooLarge {
-		return &answer{err: &Error{
-			Code: ResultTooLarge, Phase: PhaseShape, sent: true,
-			Message:         fmt.Sprintf("the result of %s has %d bytes in parts that cannot be cut, more than the %d that are allowed", t.Name, len(got.Content), c.snapshot.config.Limits.MaxResultBytes),
-			SuggestedAction: "Ask for less: a smaller picture, a part of the file.",
-		}}
+	for _, step := range out.Steps {
+		c.record.Steps.Add(step.Name, step.Took)
 	}
 	return &answer{
 		text: out.Text, content: out.Content, bytes: len(out.Text) + len(out.Content),

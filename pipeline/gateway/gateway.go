@@ -143,7 +143,7 @@ func New(o Options) (*Gateway, error) {
 		breakers: limit.NewBreakers(o.Timeline, c.Breaker),
 		memory:   limit.NewMemory(o.Timeline, c.Memory),
 		cache:    limit.NewCache(o.Timeline, cacheEntriesMax, cacheBytesMax),
-		results:  shape.NewStore(),
+		results:  shape.NewStore(o.Timeline),
 		tally:    audit.NewTally(),
 		log:      ledger{to: o.Audit},
 	}

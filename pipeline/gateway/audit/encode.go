@@ -30,8 +30,9 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 
 // appendRecord appends a record's line with its newline. Members stand in a fixed
 // order under the names of OpenTelemetry's conventions for generative models where
-// those have one. The five that most calls have nothing to say in are left out when
-// they are empty: mcp.method.name, error.type, rule, confirmed, truncated_tokens.
+// those have one. Those that most calls have nothing to say in are left out when
+// they are empty: mcp.method.name, error.type, rule, confirmed, truncated_tokens,
+// shaping_steps.
 func appendRecord(dst []byte, r *Record) []byte {
 	dst = append(append(dst, lineStart...), '0'+SchemaVersion)
 	dst = r.Time.UTC().AppendFormat(append(dst, `,"time":"`...), timeForm)
@@ -68,6 +69,12 @@ func appendRecord(dst []byte, r *Record) []byte {
 	dst = appendMillis(append(dst, `,"queued_ms":`...), r.Queued)
 	dst = appendMillis(append(dst, `,"executing_ms":`...), r.Executing)
 	dst = appendMillis(append(dst, `,"shaping_ms":`...), r.Shaping)
+	if r.Steps != (Steps{}) {
+		dst = appendMillis(append(dst, `,"shaping_steps":{"cap_ms":`...), r.Steps.Cap)
+		dst = appendMillis(append(dst, `,"decode_ms":`...), r.Steps.Decode)
+		dst = appendMillis(append(dst, `,"redact_ms":`...), r.Steps.Redact)
+		dst = append(appendMillis(append(dst, `,"fit_ms":`...), r.Steps.Fit), '}')
+	}
 	return append(dst, '}', '\n')
 }
 

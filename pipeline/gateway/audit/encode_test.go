@@ -104,6 +104,7 @@ func drawRecord(t *rapid.T) *Record {
 		ResultSHA256: text.Draw(t, "sha"), ResultBytes: number.Draw(t, "bytes"), ResultTokens: number.Draw(t, "tokens"),
 		TruncatedTokens: number.Draw(t, "cut"),
 		Waiting:         d.Draw(t, "waiting"), Queued: d.Draw(t, "queued"), Executing: d.Draw(t, "executing"), Shaping: d.Draw(t, "shaping"),
+		Steps: Steps{Cap: d.Draw(t, "cap"), Fit: d.Draw(t, "fit")},
 	}
 	if rapid.Bool().Draw(t, "arguments") {
 		r.Arguments = rawjson.AppendObject(nil, []rawjson.Field{{Key: text.Draw(t, "key"), Value: rawjson.String(text.Draw(t, "value"))}})

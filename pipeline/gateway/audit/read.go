@@ -45,6 +45,12 @@ type wire struct {
 	Queued          millis          `json:"queued_ms"`
 	Executing       millis          `json:"executing_ms"`
 	Shaping         millis          `json:"shaping_ms"`
+	Steps           struct {
+		Cap    millis `json:"cap_ms"`
+		Decode millis `json:"decode_ms"`
+		Redact millis `json:"redact_ms"`
+		Fit    millis `json:"fit_ms"`
+	} `json:"shaping_steps"`
 }
 
 // Read goes through the records of a log in the order in which they were written. An
@@ -113,6 +119,7 @@ func parse(line []byte) (*Record, error) {
 		ResultSHA256: w.ResultSHA256, ResultBytes: w.ResultBytes, ResultTokens: w.ResultTokens, TruncatedTokens: w.TruncatedTokens,
 		Waiting: time.Duration(w.Waiting), Queued: time.Duration(w.Queued),
 		Executing: time.Duration(w.Executing), Shaping: time.Duration(w.Shaping),
+		Steps: Steps{time.Duration(w.Steps.Cap), time.Duration(w.Steps.Decode), time.Duration(w.Steps.Redact), time.Duration(w.Steps.Fit)},
 	}, nil
 }
 

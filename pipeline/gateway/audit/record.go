@@ -60,4 +60,24 @@ type Record struct {
 	Queued    time.Duration // for buckets, limits, backoff
 	Executing time.Duration // at the endpoint, all attempts
 	Shaping   time.Duration
+	Steps     Steps // of Shaping
+}
+
+// Steps are how long the steps of shaping a result took.
+type Steps struct {
+	Cap, Decode, Redact, Fit time.Duration
+}
+
+// Add adds to the step of a name; to none that is not among them.
+func (s *Steps) Add(step string, took time.Duration) {
+	switch step {
+	case "cap":
+		s.Cap += took
+	case "decode":
+		s.Decode += took
+	case "redact":
+		s.Redact += took
+	case "fit":
+		s.Fit += took
+	}
 }

@@ -28,7 +28,7 @@ func (c *Config) Complete(others ...*Card) ([]*Card, error) {
 		all = append(all, c.Derive(*one))
 	}
 	if slices.ContainsFunc(all, func(one *Card) bool { return one.MaxResultTokens > 0 || one.Lazy }) {
-		all = append(all, c.Derive(resultRead()))
+		all = append(all, resultRead())
 	}
 	slices.SortStableFunc(all, func(a, b *Card) int { return cmp.Compare(a.ID, b.ID) })
 	b := batch{config: c, cards: all, byID: make(map[string]*Card, len(all)), byName: make(map[string]*Card, len(all))}
@@ -119,17 +119,21 @@ func matches(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// resultRead is the card of the tool that reads on in a result that was cut.
-func resultRead() Card {
-	return Card{
-		ID: "result_read", Name: "result_read", Toolset: "gateway", Target: ResultReadTarget, ReadOnly: true,
-		Description: "Reads on in a result that was cut or is held back: use it with the handle that such a result names, and only for the part you need. " +
-			"It fails for a handle of another session, or one that was dropped because many newer results are held.",
-		InputSchema: []byte(`{"type":"object","required":["handle"],"properties":{` +
-			`"handle":{"type":"string","description":"The handle, as the result gives it."},` +
-			`"offset":{"type":"integer","minimum":0,"description":"Where to begin, in characters from 0."},` +
-			`"length":{"type":"integer","minimum":1,"description":"How many characters to read; by default 8000."},` +
-			`"pointer":{"type":"string","description":"In place of offset and length: the JSON pointer of the part to read."}}}`),
+// resultRead is the card of the tool that reads on in a result that was cut. It has no
+// bound of tokens of its own, or its results would be cut again: its length bounds them.
+func resultRead() *Card {
+	return &Card{
+		ID: "result_read", Name: "result_read", Toolset: "gateway", Target: ResultReadTarget,
+		Description: "Read on in an earlier result that was truncated, summarised or replaced by a handle. Give the handle, and either a " +
+			"range in code points (offset, length) or a JSON pointer to one value of the result. It does not call the tool again, and reads " +
+			"no files; it fails if the handle is not of this session or is older than an hour.",
+		InputSchema: []byte(`{"type":"object","properties":{` +
+			`"handle":{"type":"string","description":"As the truncated result names it, such as r0123456789ab."},` +
+			`"offset":{"type":"integer","minimum":0,"description":"First code point to return, from 0; of the value, if there is a pointer."},` +
+			`"length":{"type":"integer","minimum":1,"maximum":100000,"description":"Code points to return; 4000 if left out."},` +
+			`"pointer":{"type":"string","description":"JSON pointer (RFC 6901) of the value to return, such as /items/12. Only for results that are JSON."}` +
+			`},"required":["handle"],"additionalProperties":false}`),
+		Auth: AuthNone, ReadOnly: true, Idempotent: true, Timeout: DefaultTimeout,
 	}
 }
 

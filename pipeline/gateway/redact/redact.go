@@ -1,248 +1,163 @@
-// Package redact takes secrets out of what is written down or returned: members and
-// parameters whose names say that they hold one, texts that have the form of one, and
-// the very values that somebody named.
+// Package redact keeps secrets out of what is written down or handed on: the
+// arguments and results of calls, their errors, and addresses.
 //
-// It looks first and rebuilds only where something was found, since nearly all texts
-// are harmless. What it leaves is of the shape that it was: JSON stays JSON.
+// A secret is known by one of four signs: it is a value that the configuration
+// names; it stands under a name such as password, api_key or authorization, in
+// JSON, in a query or in an assignment; it has the form of a credential (a known
+// prefix, a JSON web token, a private key, a bearer string); or it is the user
+// information of an address. In its place stands [redacted].
+//
+// What comes out is stable: redacting it once more changes nothing. Valid JSON
+// stays valid JSON, and texts without secrets are returned as they are, without a
+// copy. The package prefers to take too much under a name that is a secret's and
+// nothing under one that is not: max_tokens, token_count, keyboard, primary_key and
+// next_page_token keep their values.
+//
+// It does not find secrets that nothing announces: a password in the middle of a
+// sentence, or one that was transformed in a way that the package does not know.
 package redact
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"net/url"
-	"slices"
 	"strings"
-	"unsafe"
 
-	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 )
 
-// Mark stands in the place of a secret.
-const Mark = "[redacted]"
+// Marker stands in place of a secret.
+const Marker = "[redacted]"
 
-// valueMin is the length in bytes from which an exact value is taken out: a shorter one
-// protects nothing and would spoil plain text.
-const valueMin = 4
+// The limits on work.
+const (
+	nestedMax = 4 // JSON within texts of JSON that is read as JSON; below, as plain text
+	roundsMax = 8 // passes over a text that keeps changing; then nothing of it is shown
+)
 
-// Redactor takes secrets out. It is fixed when it is made, and safe for concurrent use.
+// Redactor strikes secrets out. It never changes once it is made, and is safe for
+// concurrent use.
 type Redactor struct {
 	off    bool
-	keys   map[string]bool // names of members, as joined makes them
-	values []string        // the longest first
+	keys   map[string]bool // squashed
+	values values
 }
 
-// New returns a redactor with the names and values of a configuration beside those that
-// everybody knows. Values are also found in base64, and escaped as in a URL.
-func New(c card.Redact) *Redactor {
-	r := &Redactor{off: c.Off, keys: make(map[string]bool)}
-	for _, key := range c.Keys {
-		r.keys[joined(words(key))] = true
-	}
-	for _, v := range c.Values {
-		if len(v) < valueMin {
-			continue
-		}
-		for _, form := range []string{
-			v, url.QueryEscape(v), url.PathEscape(v), strings.Trim(string(rawjson.String(v)), `"`),
-			base64.StdEncoding.EncodeToString([]byte(v)), base64.RawStdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)),
-		} {
-			if !slices.Contains(r.values, form) {
-				r.values = append(r.values, form)
+// New makes a Redactor. The names of o.Keys are compared without case and without
+// what separates their words. The values of o.Values are compared exactly: a secret
+// in another case is another secret. They are also found as they are written in
+// URLs, in JSON and in base64. Values of fewer than 4 code points are not looked
+// for, since they protect nothing and would spoil plain text.
+func New(o card.Redact) *Redactor {
+	r := &Redactor{off: o.Off, values: newValues(o.Values)}
+	if len(o.Keys) > 0 {
+		r.keys = make(map[string]bool, len(o.Keys))
+		for _, key := range o.Keys {
+			if squashed := squash(key); squashed != "" {
+				r.keys[squashed] = true
 			}
 		}
 	}
-	slices.SortStableFunc(r.values, func(a, b string) int { return len(b) - len(a) })
 	return r
 }
 
-// Text takes the secrets out of a text, and counts them. A text that is JSON is read as
-// JSON.
+// Text returns a text without its secrets, and how many were struck out. A text that
+// is a JSON object or array is redacted as JSON.
 func (r *Redactor) Text(text string) (string, int) {
-	if r.off || !r.suspicious(text) {
+	if r.off {
 		return text, 0
 	}
-	return r.text(text, nestedMax)
+	return r.text(text, 0)
 }
 
-// nestedMax is how deep JSON within texts of JSON is read.
-const nestedMax = 5
-
-func (r *Redactor) text(text string, nested int) (string, int) {
-	if trimmed := strings.TrimLeft(text, " \t\r\n"); nested > 0 && trimmed != "" && strings.IndexByte("{[\"", trimmed[0]) >= 0 && json.Valid([]byte(text)) {
-		out, n := r.object(json.RawMessage(text), nested-1)
-		return string(out), n
+// JSON returns a JSON value without its secrets, and how many were struck out. Under
+// a secret's name numbers, objects and arrays are replaced as well as texts; null,
+// true and false stay. What is not valid JSON is redacted as text, and comes out
+// with the faults it had.
+func (r *Redactor) JSON(raw json.RawMessage) (json.RawMessage, int) {
+	if r.off {
+		return raw, 0
 	}
-	return r.plain(text)
-}
-
-// JSON takes the secrets out of a JSON value, and counts them. What is no JSON is read
-// as a text.
-func (r *Redactor) JSON(value json.RawMessage) (json.RawMessage, int) {
-	if r.off || !r.suspicious(unsafe.String(unsafe.SliceData(value), len(value))) { // which only reads
-		return value, 0
-	}
-	if !json.Valid(value) {
-		text, n := r.plain(string(value))
+	out, n, ok := settle(raw, func(raw json.RawMessage) (json.RawMessage, int) {
+		if out, n, ok := r.json(raw, 0); ok {
+			return out, n
+		}
+		text, n := r.scan(string(raw))
+		if n == 0 {
+			return raw, 0
+		}
 		return json.RawMessage(text), n
-	}
-	return r.object(value, nestedMax)
-}
-
-// level is an object or array that is being read.
-type level struct {
-	object bool
-	// secret: a member before this one named what the member "value" holds.
-	secret bool
-}
-
-// walk is one pass over a JSON text.
-type walk struct {
-	*Redactor
-	in     []byte
-	out    bytes.Buffer
-	levels []level
-	nested int
-	found  int
-
-	expectKey bool
-	kind      nameKind // of the member whose value comes next
-	names     bool     // its value may name the member "value"
-}
-
-// object reads valid JSON once, however deep it nests.
-func (r *Redactor) object(value json.RawMessage, nested int) (json.RawMessage, int) {
-	w := walk{Redactor: r, in: value, nested: nested}
-	w.out.Grow(len(value))
-	for i := 0; i < len(value); {
-		i = w.step(i)
-	}
-	return w.out.Bytes(), w.found
-}
-
-// step reads what begins at i, and returns where the next thing begins.
-func (w *walk) step(i int) int {
-	c := w.in[i]
-	switch c {
-	case ' ', '\t', '\r', '\n', ':':
-	case ',':
-		w.expectKey = len(w.levels) > 0 && w.levels[len(w.levels)-1].object
-		w.kind, w.names = nameHarmless, false
-	case '}', ']':
-		w.levels = w.levels[:len(w.levels)-1]
-		w.expectKey = false
-	case '{', '[':
-		if w.kind == nameSecret {
-			return w.strike(i, containerEnd(w.in, i))
-		}
-		w.levels = append(w.levels, level{object: c == '{'})
-		w.expectKey, w.kind, w.names = c == '{', nameHarmless, false
-	case '"':
-		end := stringEnd(w.in, i)
-		if w.expectKey {
-			w.key(w.in[i:end])
-			return end
-		}
-		return w.string(i, end)
-	default: // a number or a word
-		end := i
-		for end < len(w.in) && !bytes.ContainsRune([]byte(" \t\r\n,]}"), rune(w.in[end])) {
-			end++
-		}
-		if w.kind == nameSecret && c != 't' && c != 'f' && c != 'n' {
-			return w.strike(i, end)
-		}
-		w.out.Write(w.in[i:end])
-		w.kind = nameHarmless
-		return end
-	}
-	w.out.WriteByte(c)
-	return i + 1
-}
-
-// strike puts the mark in the place of a value.
-func (w *walk) strike(_, end int) int {
-	w.out.WriteString(`"` + Mark + `"`)
-	w.found++
-	w.kind, w.names = nameHarmless, false
-	return end
-}
-
-// key reads the name of a member.
-func (w *walk) key(literal []byte) {
-	name, _ := rawjson.Text(literal)
-	top := &w.levels[len(w.levels)-1]
-	w.kind = w.nameKind(name)
-	switch strings.ToLower(name) {
-	case "name", "header", "field", "param", "parameter", "variable":
-		w.names = true
-	case "key":
-		w.names = true
-	case "value", "val", "values":
-		if top.secret {
-			w.kind = nameSecret
-		}
-	}
-	w.expectKey = false
-	if clean, n := w.plain(name); n > 0 {
-		w.found += n
-		w.out.Write(rawjson.String(clean))
-		return
-	}
-	w.out.Write(literal)
-}
-
-// string reads a text that is a value.
-func (w *walk) string(i, end int) int {
-	literal := w.in[i:end]
-	text, ok := rawjson.Text(literal)
+	})
 	if !ok {
-		w.out.Write(literal)
-		return end
+		return json.RawMessage(markerJSON), n
 	}
-	if text != "" && text != Mark && (w.kind == nameSecret || w.kind == nameMaybe && looksSecret(text)) {
-		return w.strike(i, end)
-	}
-	if w.names && w.nameKind(text) == nameSecret && len(w.levels) > 0 {
-		w.levels[len(w.levels)-1].secret = true
-	}
-	w.kind, w.names = nameHarmless, false
-	if w.suspicious(text) {
-		if clean, n := w.text(text, w.nested); n > 0 {
-			w.found += n
-			w.out.Write(rawjson.String(clean))
-			return end
-		}
-	}
-	w.out.Write(literal)
-	return end
+	return out, n
 }
 
-// stringEnd is the index behind the string literal that starts at i of valid JSON.
-func stringEnd(in []byte, i int) int {
-	for i++; in[i] != '"'; i++ {
-		if in[i] == '\\' {
-			i++
-		}
+// Bytes is Text for bytes.
+func (r *Redactor) Bytes(b []byte) ([]byte, int) {
+	text, n := r.Text(string(b))
+	if n == 0 {
+		return b, 0
 	}
-	return i + 1
+	return []byte(text), n
 }
 
-// containerEnd is the index behind the object or array that starts at i.
-func containerEnd(in []byte, i int) int {
-	depth := 0
-	for {
-		switch in[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
+// text redacts a text that stands within depth texts of JSON.
+func (r *Redactor) text(text string, depth int) (string, int) {
+	out, n, ok := settle(text, func(text string) (string, int) {
+		if depth < nestedMax && startsJSON(text) && json.Valid([]byte(text)) {
+			if out, n, ok := r.json([]byte(text), depth+1); ok {
+				if n == 0 {
+					return text, 0
+				}
+				return string(out), n
 			}
-		case '"':
-			i = stringEnd(in, i) - 1
 		}
-		i++
+		return r.scan(text)
+	})
+	if !ok {
+		return Marker, n
 	}
+	return out, n
+}
+
+// settle repeats a pass until it finds nothing more, since what is struck out may
+// bring two parts together that are a sign only together. It is what makes the
+// result stable. It gives up on a text that keeps changing.
+func settle[T ~string | ~[]byte](in T, pass func(T) (T, int)) (out T, total int, ok bool) {
+	for range roundsMax {
+		out, n := pass(in)
+		if n == 0 {
+			return in, total, true
+		}
+		in, total = out, total+n
+	}
+	return in, total, false
+}
+
+// startsJSON reports whether a text may be a JSON object or array.
+func startsJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && (text[0] == '{' || text[0] == '[')
+}
+
+// edit is a part of a text that is replaced.
+type edit struct {
+	start, end int
+	with       string
+}
+
+// apply makes the edits, which are in order and do not overlap.
+func apply[T ~string | ~[]byte](text T, edits []edit) []byte {
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.with)
+	}
+	out := make([]byte, 0, size)
+	from := 0
+	for _, e := range edits {
+		out = append(out, text[from:e.start]...)
+		out = append(out, e.with...)
+		from = e.end
+	}
+	return append(out, text[from:]...)
 }

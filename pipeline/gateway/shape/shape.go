@@ -1,239 +1,225 @@
-// Package shape makes what came back from a tool fit for a model: it caps its size,
-// decodes it to UTF-8, takes secrets out, and shortens what is too long, in this order.
+// Package shape brings what a tool answered into the form that a model reads.
 //
-// What it leaves out can be had: a result that was cut carries a handle, by which the
-// rest is read piece by piece.
+// The steps, in their order: cut what is longer than may be read (cap), turn its
+// bytes into UTF-8 (decode), strike secrets out (redact), and make it as short as
+// its card says (fit), by leaving the end out, by rules, by a model, or by handing
+// out a handle in place of the result. Each step is timed, since work on a result
+// may take longer than the tool took.
+//
+// What is left out is never lost: the whole, redacted, stands in a Store, and what
+// is handed out ends with a marker that says how much there is and how to read on.
+// The result never has more tokens than the card allows, its marker included. What
+// is left of JSON is itself JSON.
 package shape
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/htmlindex"
-
 	"github.com/toolgauge/toolgauge/internal/clock"
-	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/redact"
 )
 
-// Input is a result as it came, and how it shall be.
+// Input is an answer, and all that decides what becomes of it.
 type Input struct {
-	Card     *card.Card      // max_result_tokens, summary, lazy, encoding
-	Body     []byte          // as the endpoint sent it
-	Content  json.RawMessage // of a multimodal result, in place of Body: a JSON array of parts
-	Encoding string          // label of Body's encoding, where the endpoint says it
-	Bytes    int64           // of the whole, where more came than was read; else 0
-	BytesMax int64           // that are kept
+	Card *card.Card // required
+	Body []byte
+	// Content is set in place of Body for a multimodal answer: a JSON array of parts.
+	// Parts of text are brought into shape, others are redacted and kept.
+	Content json.RawMessage
+	// Encoding is what the endpoint says; the card's goes before it.
+	Encoding string
+	Bytes    int64 // of the whole answer, where more came than was read
+	BytesMax int64 // that are kept of an answer; 0: all
 
-	Tokens    func(string) int
-	Summarise func(ctx context.Context, text string, maxTokens int) (string, error) // nil: there is no model
-	Redactor  *redact.Redactor
-	Clock     clock.Clock
-	Store     *Store // nil: what is left out cannot be had
-	Owner     string // whose result it is
-	Handle    string // tells it from all others of the owner
+	// Tokens counts a text's tokens; nil means a quarter of its code points, rounded
+	// up.
+	Tokens func(string) int
+	// Summarise asks a model for a text of at most so many tokens; nil means that
+	// there is none, so that summaries go by the rules.
+	Summarise func(ctx context.Context, text string, maxTokens int) (string, error)
+	Redactor  *redact.Redactor // nil: nothing is redacted
+	Clock     clock.Clock      // nil: the steps take no time
+	// Store keeps whole results; nil means that what is left out is gone.
+	Store  *Store
+	Owner  string // who may read on
+	Handle string // unique among the owner's calls; the handle is made from it
 }
 
-// Output is a result as a model reads it.
+// Output is a result as it is handed out.
 type Output struct {
-	Text     string
-	Content  json.RawMessage // in place of Text
-	TooLarge bool            // a multimodal result that is larger than BytesMax, and cannot be cut
+	Text    string
+	Content json.RawMessage // of a multimodal answer, in place of Text
 
-	Tokens          int // of what is left
-	TruncatedTokens int // left out, about
-	Undecodable     int // pieces of Body that are not of its encoding
+	Tokens          int // of the text, or of the parts that are text
+	TruncatedTokens int // of the whole that are not in it
+	Undecodable     int // bytes, or sequences of them, that became U+FFFD
 	Redactions      int
-	Handle          string // of the whole; empty if nothing was left out
-	Took            [Steps]time.Duration
+	Handle          string // under which the whole stands; empty: it was not needed
+	Steps           []Step
 }
 
-// The steps, as places in Output.Took.
+// Step is a part of the work, and how long it took.
+type Step struct {
+	Name string
+	Took time.Duration
+}
+
+// The names of steps.
 const (
-	StepCap = iota
-	StepDecode
-	StepRedact
-	StepShorten
-	Steps
+	StepCap    = "cap"
+	StepDecode = "decode"
+	StepRedact = "redact"
+	StepFit    = "fit"
 )
 
-// Result brings a result into shape.
+// Result brings an answer into shape.
 func Result(ctx context.Context, in Input) Output {
-	var out Output
-	at := in.Clock.Now()
-	lap := func(step int) {
-		now := in.Clock.Now()
-		out.Took[step] = now.Sub(at)
-		at = now
+	s := shaper{in: in, tokens: in.Tokens, max: in.Card.MaxResultTokens}
+	if s.tokens == nil {
+		s.tokens = quarter
 	}
 	if in.Content != nil {
-		in.multimodal(&out, lap)
-		return out
-	}
-	body, whole := in.Body, max(in.Bytes, int64(len(in.Body)))
-	if in.BytesMax > 0 && int64(len(body)) > in.BytesMax {
-		body = body[:in.BytesMax]
-	}
-	lap(StepCap)
-	label := in.Card.Encoding
-	if label == "" {
-		label = in.Encoding
-	}
-	text, undecodable := decode(body, label)
-	if dropped := whole > int64(len(body)); dropped && undecodable > 0 && strings.HasSuffix(text, "\ufffd") {
-		text, undecodable = strings.TrimSuffix(text, "\ufffd"), undecodable-1 // cut through a character by the cap
-	}
-	out.Undecodable = undecodable
-	lap(StepDecode)
-	text, out.Redactions = in.Redactor.Text(text)
-	lap(StepRedact)
-	in.shorten(ctx, &out, text, whole, whole > int64(len(body)))
-	out.Tokens = in.Tokens(out.Text)
-	lap(StepShorten)
-	return out
-}
-
-// decode turns bytes into UTF-8, and counts what could not be.
-func decode(body []byte, label string) (text string, undecodable int) {
-	encoding, err := htmlindex.Get(label)
-	name := ""
-	if err == nil {
-		name, _ = htmlindex.Name(encoding)
-	}
-	if err != nil || name == "utf-8" {
-		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-		if utf8.Valid(body) {
-			return string(body), 0
+		if parts, ok := partsOf(in.Content); ok {
+			return s.parts(ctx, parts)
 		}
-		return replaceInvalid(body)
+		s.in.Body = in.Content
 	}
-	decoded, err := encoding.NewDecoder().Bytes(body)
-	if err != nil {
-		return replaceInvalid(body)
-	}
-	text = strings.TrimPrefix(string(decoded), "\ufeff")
-	return text, strings.Count(text, "\ufffd")
+	return s.body(ctx)
 }
 
-// replaceInvalid puts U+FFFD in the place of each maximal run that is not UTF-8.
-func replaceInvalid(body []byte) (string, int) {
-	var b strings.Builder
-	n := 0
-	for len(body) > 0 {
-		r, size := utf8.DecodeRune(body)
-		if r == utf8.RuneError && size == 1 {
-			n++
-			b.WriteRune(utf8.RuneError)
-			body = body[1:]
-			continue
+// quarter counts four code points as a token.
+func quarter(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
+
+// shaper is one answer on its way.
+type shaper struct {
+	in     Input
+	tokens func(string) int
+	max    int // tokens; 0: no bound
+	out    Output
+}
+
+// step does a part of the work and notes how long it took.
+func (s *shaper) step(name string, work func()) {
+	var before time.Time
+	if s.in.Clock != nil {
+		before = s.in.Clock.Now()
+	}
+	work()
+	var took time.Duration
+	if s.in.Clock != nil {
+		took = s.in.Clock.Now().Sub(before)
+	}
+	s.out.Steps = append(s.out.Steps, Step{name, took})
+}
+
+// body takes an answer of bytes through the steps.
+func (s *shaper) body(ctx context.Context) Output {
+	w := whole{note: truncated}
+	body := s.in.Body
+	s.step(StepCap, func() {
+		w.bytes = max(s.in.Bytes, int64(len(body)))
+		if s.in.BytesMax > 0 && int64(len(body)) > s.in.BytesMax {
+			body = body[:s.in.BytesMax]
 		}
-		b.Write(body[:size])
-		body = body[size:]
-	}
-	return b.String(), n
+		w.read = int64(len(body))
+	})
+	s.step(StepDecode, func() {
+		w.text, s.out.Undecodable = decode(body, s.label(), w.capped())
+	})
+	s.step(StepRedact, func() { w.text = s.redact(w.text) })
+	s.step(StepFit, func() { s.out.Text = s.fit(ctx, w, s.in.Handle) })
+	s.out.Tokens = s.tokens(s.out.Text)
+	return s.out
 }
 
-// shorten makes a text fit, and keeps the whole where something is left out.
-func (in *Input) shorten(ctx context.Context, out *Output, text string, whole int64, capped bool) {
-	most := in.Card.MaxResultTokens
-	total := in.Tokens(text)
-	if !in.Card.Lazy && !capped && (most <= 0 || total <= most) {
-		out.Text = text
+// label is that of the encoding.
+func (s *shaper) label() string {
+	if s.in.Card.Encoding != "" {
+		return s.in.Card.Encoding
+	}
+	return s.in.Encoding
+}
+
+func (s *shaper) redact(text string) string {
+	if s.in.Redactor == nil {
+		return text
+	}
+	text, n := s.in.Redactor.Text(text)
+	s.out.Redactions += n
+	return text
+}
+
+// whole is a text before it is shortened.
+type whole struct {
+	text        string
+	bytes, read int64 // that came, and that were kept of them
+	tokens      int
+	handle      string
+	note        string // what was done to it
+	summary     bool   // what is handed out is not its beginning
+}
+
+// truncated is the note of a text whose end was left out.
+const truncated = "truncated"
+
+// capped reports whether a part of the answer is missing.
+func (w *whole) capped() bool { return w.read < w.bytes }
+
+// fit makes a text as short as the card says.
+func (s *shaper) fit(ctx context.Context, w whole, id string) string {
+	w.tokens = s.tokens(w.text)
+	if s.in.Card.Lazy && s.in.Store != nil {
+		if text, ok := s.lazy(&w, id); ok {
+			return text
+		}
+	}
+	over := s.max > 0 && w.tokens > s.max
+	if !over && !w.capped() {
+		return w.text
+	}
+	s.keep(&w, id)
+	part := w.text
+	if over {
+		switch s.in.Card.Summary {
+		case card.SummaryRules:
+			part = s.digest(&w)
+		case card.SummaryModel:
+			part = s.summary(ctx, &w)
+		}
+	}
+	text, kept := s.cut(part, &w)
+	s.out.TruncatedTokens += max(0, w.tokens-kept)
+	return text
+}
+
+// keep puts the whole into the store.
+func (s *shaper) keep(w *whole, id string) {
+	if s.in.Store == nil {
 		return
 	}
-	out.Handle = in.keep(text)
-	m := marker{handle: out.Handle, tokens: total, bytes: whole, capped: capped}
-	switch {
-	case in.Card.Lazy:
-		out.Text = m.metadata(text)
-	case most <= 0:
-		out.Text = in.cut(text, total+markerTokensMax, m)
-	case in.Card.Summary == card.SummaryModel && in.Summarise != nil:
-		out.Text = in.summarise(ctx, text, most, m)
-	case in.Card.Summary != card.SummaryNone:
-		if in.Card.Summary == card.SummaryModel {
-			m.note = "no model is there to summarise it"
-		}
-		out.Text = in.cut(outline(text), most, m)
-	default:
-		out.Text = in.cut(text, most, m)
+	w.handle = s.in.Store.Put(s.in.Owner, id, w.text)
+	if s.out.Handle == "" {
+		s.out.Handle = w.handle
 	}
-	out.TruncatedTokens = max(0, total-in.Tokens(out.Text))
 }
 
-// markerTokensMax is more than a marker ever takes.
-const markerTokensMax = 200
-
-// summarise asks the model, and falls back to the rules.
-func (in *Input) summarise(ctx context.Context, text string, most int, m marker) string {
-	room := most - in.Tokens(m.text(0))
-	if room > 0 {
-		summary, err := in.Summarise(ctx, text, room)
-		if err == nil && strings.TrimSpace(summary) != "" {
-			summary, _ = in.Redactor.Text(summary)
-			m.note = "summarised by a model"
-			return in.cutText(summary, most, m)
-		}
+// summary asks the model, and goes by the rules where it does not answer.
+func (s *shaper) summary(ctx context.Context, w *whole) string {
+	if s.in.Summarise == nil {
+		text := s.digest(w)
+		w.note += ", since there is no model to ask"
+		return text
 	}
-	m.note = "the model that summarises failed"
-	return in.cut(outline(text), most, m)
-}
-
-// keep stores the whole of a result and returns its handle.
-func (in *Input) keep(text string) string {
-	if in.Store == nil {
-		return ""
+	text, err := s.in.Summarise(ctx, w.text, max(1, s.max-s.max/4))
+	if err != nil || text == "" {
+		text = s.digest(w)
+		w.note += ", since the model did not answer"
+		return text
 	}
-	return in.Store.keep(in.Owner, in.Handle, text)
-}
-
-// multimodal shapes the parts that are texts; others are kept as they are.
-func (in *Input) multimodal(out *Output, lap func(int)) {
-	if in.BytesMax > 0 && int64(len(in.Content)) > in.BytesMax {
-		out.TooLarge = true
-		return
-	}
-	lap(StepCap)
-	lap(StepDecode)
-	content, n := in.Redactor.JSON(in.Content)
-	out.Redactions = n
-	lap(StepRedact)
-	parts, err := rawjson.Array(content)
-	if err != nil {
-		out.Content = content
-		return
-	}
-	left := in.Card.MaxResultTokens
-	list := make([][]byte, len(parts))
-	for i, part := range parts {
-		list[i] = part
-		fields, err := rawjson.Object(part)
-		raw, _ := rawjson.Get(fields, "text")
-		text, ok := rawjson.Text(raw)
-		if err != nil || !ok {
-			continue
-		}
-		tokens := in.Tokens(text)
-		if in.Card.MaxResultTokens > 0 && tokens > left {
-			handle := in.Store
-			m := marker{tokens: tokens, bytes: int64(len(text))}
-			if handle != nil {
-				m.handle = in.Store.keep(in.Owner, fmt.Sprintf("%s/%d", in.Handle, i), text)
-				out.Handle = m.handle
-			}
-			text = in.cut(text, left, m)
-			out.TruncatedTokens += max(0, tokens-in.Tokens(text))
-			list[i] = rawjson.AppendObject(nil, rawjson.Set(fields, "text", rawjson.String(text)))
-		}
-		out.Tokens += in.Tokens(text)
-		left = max(0, left-in.Tokens(text))
-	}
-	out.Content = append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']')
-	lap(StepShorten)
+	w.note, w.summary = "summary by the model", true
+	return s.redact(valid(text))
 }

@@ -4,172 +4,178 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
-	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/clock"
 )
 
-// Bounds of what a store keeps; the oldest go first.
+// The bounds of a Store. The oldest results go first.
 const (
-	storeBytesMax   = 64 << 20
-	storeResultsMax = 1000
+	OwnerResultsMax = 256       // results of one owner
+	OwnerBytesMax   = 64 << 20  // of the results of one owner
+	StoreBytesMax   = 256 << 20 // of all results
+	KeptFor         = time.Hour // on the store's clock
 )
 
-// Store keeps whole results, redacted, for those whose results they are. It is safe for
-// concurrent use.
+// Store keeps whole results by owner and handle, so that what was left out can be
+// read. Owners see nothing of one another: a handle says nothing outside of its
+// owner's results. It is safe for concurrent use.
 type Store struct {
-	mu    sync.Mutex
-	all   map[storeKey]*list.Element // of *kept
-	order *list.List                 // the latest first
-	bytes int
+	time clock.Clock
+
+	mu     sync.Mutex
+	owners map[string]*shelf
+	ages   *list.List // of *stored, the oldest first
+	bytes  int
 }
 
-type storeKey struct{ owner, handle string }
-
-type kept struct {
-	key  storeKey
-	text string
+// shelf is what one owner has.
+type shelf struct {
+	results map[string]*stored
+	ages    *list.List // of *stored, the oldest first
+	bytes   int
 }
 
-// NewStore returns an empty store.
-func NewStore() *Store { return &Store{all: make(map[storeKey]*list.Element), order: list.New()} }
+// stored is a result in a store, and its places in the order of age.
+type stored struct {
+	owner, handle, text string
+	until               time.Time
+	inAll, inOwn        *list.Element
+}
 
-// keep stores a result. Its handle is made from what tells it from others, so that it is
-// the same in every replay; who does not own the result cannot use it.
-func (s *Store) keep(owner, of, text string) string {
-	sum := sha256.Sum256([]byte(owner + "\x00" + of))
-	key := storeKey{owner, "r_" + hex.EncodeToString(sum[:8])}
+// NewStore returns an empty Store.
+func NewStore(t clock.Clock) *Store {
+	return &Store{time: t, owners: make(map[string]*shelf), ages: list.New()}
+}
+
+// Put keeps a text and returns its handle, which depends on the owner and id alone.
+// A text under the same id takes the place of the one before it. Empty means that
+// the text is larger than all that an owner may have.
+func (s *Store) Put(owner, id, text string) string {
+	text = valid(text)
+	if len(text) > OwnerBytesMax {
+		return ""
+	}
+	handle := handleOf(owner, id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.all[key]; at != nil {
-		s.drop(at)
+	s.expire()
+	own := s.owners[owner]
+	if own != nil && own.results[handle] != nil {
+		s.remove(own.results[handle])
+		own = s.owners[owner]
 	}
-	s.all[key] = s.order.PushFront(&kept{key, text})
-	s.bytes += len(text)
-	for s.order.Len() > 1 && (s.bytes > storeBytesMax || s.order.Len() > storeResultsMax) {
-		s.drop(s.order.Back())
+	for own != nil && (own.ages.Len() >= OwnerResultsMax || own.bytes+len(text) > OwnerBytesMax) {
+		s.remove(own.ages.Front().Value.(*stored))
+		own = s.owners[owner]
 	}
-	return key.handle
+	for s.bytes+len(text) > StoreBytesMax {
+		s.remove(s.ages.Front().Value.(*stored))
+	}
+	s.add(&stored{owner: owner, handle: handle, text: text, until: s.time.Now().Add(KeptFor)})
+	return handle
 }
 
-func (s *Store) drop(at *list.Element) {
-	k := at.Value.(*kept)
-	s.order.Remove(at)
-	delete(s.all, k.key)
-	s.bytes -= len(k.text)
+// handleOf makes a handle of 12 hexadecimal digits.
+func handleOf(owner, id string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", len(owner), owner, id))
+	return "r" + hex.EncodeToString(sum[:6])
 }
 
-// Whole returns a result by its handle.
-func (s *Store) Whole(owner, handle string) (string, bool) {
+func (s *Store) add(r *stored) {
+	own := s.owners[r.owner]
+	if own == nil {
+		own = &shelf{results: make(map[string]*stored), ages: list.New()}
+		s.owners[r.owner] = own
+	}
+	own.results[r.handle] = r
+	r.inAll, r.inOwn = s.ages.PushBack(r), own.ages.PushBack(r)
+	own.bytes += len(r.text)
+	s.bytes += len(r.text)
+}
+
+func (s *Store) remove(r *stored) {
+	own := s.owners[r.owner]
+	delete(own.results, r.handle)
+	own.ages.Remove(r.inOwn)
+	s.ages.Remove(r.inAll)
+	own.bytes -= len(r.text)
+	s.bytes -= len(r.text)
+	if len(own.results) == 0 {
+		delete(s.owners, r.owner)
+	}
+}
+
+// expire removes what has been kept long enough.
+func (s *Store) expire() {
+	now := s.time.Now()
+	for e := s.ages.Front(); e != nil; e = s.ages.Front() {
+		r := e.Value.(*stored)
+		if now.Before(r.until) {
+			return
+		}
+		s.remove(r)
+	}
+}
+
+// ErrNoResult is the error of a handle that is not, or no longer, the owner's.
+var ErrNoResult = errors.New("no such result")
+
+// whole returns the text of a handle.
+func (s *Store) whole(owner, handle string) (string, error) {
+	handle = strings.TrimPrefix(handle, resultScheme)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.all[storeKey{owner, handle}]
-	if at == nil {
-		return "", false
+	s.expire()
+	if own := s.owners[owner]; own != nil && own.results[handle] != nil {
+		return own.results[handle].text, nil
 	}
-	return at.Value.(*kept).text, true
+	return "", fmt.Errorf("handle %q: %w\nhint: results are kept for %s; call the tool again for a new handle", shown(handle), ErrNoResult, KeptFor)
 }
 
-// Lengths of a piece, in code points.
-const (
-	pieceDefault = 8000
-	pieceMax     = 100_000
-)
-
-// Call reads a piece of a result: arguments are {"handle", "offset", "length"} in code
-// points, or {"handle", "pointer"}, a JSON pointer. The piece begins with a line that
-// says where it stands.
-func (s *Store) Call(owner string, arguments json.RawMessage) (string, error) {
-	var in struct {
-		Handle         string
-		Offset, Length int
-		Pointer        *string
+// shown is a text of somebody else's, short enough for an error.
+func shown(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
 	}
-	if err := json.Unmarshal(arguments, &in); err != nil {
-		return "", errors.New("the arguments are not those of result_read: give handle, and offset and length or pointer")
-	}
-	text, ok := s.Whole(owner, in.Handle)
-	if !ok {
-		return "", fmt.Errorf("there is no result %.40q: it is another session's, or newer results pushed it out; make the call again that gave it", in.Handle)
-	}
-	if in.Pointer != nil {
-		value, err := at(text, *in.Pointer)
-		if err != nil {
-			return "", err
-		}
-		return string(value), nil
-	}
-	if in.Length <= 0 {
-		in.Length = pieceDefault
-	}
-	total := utf8.RuneCountInString(text)
-	if in.Offset < 0 || in.Offset >= max(total, 1) {
-		return "", fmt.Errorf("offset %d is outside of the result, which has %d characters", in.Offset, total)
-	}
-	piece := slice(text, in.Offset, min(in.Length, pieceMax))
-	end := in.Offset + utf8.RuneCountInString(piece)
-	return fmt.Sprintf("[characters %d to %d of %d]\n%s", in.Offset, end, total, piece), nil
+	return text[:byteOffset(text, most)] + "…"
 }
 
-// slice cuts out length code points from an offset.
-func slice(text string, offset, length int) string {
-	start, n := len(text), 0
-	for i := range text {
-		if n == offset {
-			start = i
-		}
-		if n == offset+length {
-			return text[start:i]
-		}
-		n++
-	}
-	return text[start:]
-}
-
-// at follows a JSON pointer (RFC 6901).
-func at(text, pointer string) (json.RawMessage, error) {
-	value, err := rawjson.Compact([]byte(text))
+// Read returns length code points of a result from offset on, fewer at its end.
+func (s *Store) Read(owner, handle string, offset, length int) (string, error) {
+	text, err := s.whole(owner, handle)
 	if err != nil {
-		return nil, errors.New("the result is no JSON: read it by offset and length")
+		return "", err
 	}
-	if pointer == "" {
-		return value, nil
-	}
-	if pointer[0] != '/' {
-		return nil, fmt.Errorf("%.80q is no JSON pointer: it begins with /", pointer)
-	}
-	for i, part := range strings.Split(pointer[1:], "/") {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		next, ok := member(value, part)
-		if !ok {
-			return nil, fmt.Errorf("the result has nothing at %.80q: part %d, %.40q, is not there", pointer, i+1, part)
-		}
-		value = next
-	}
-	return value, nil
+	piece, _, err := slice(text, offset, length)
+	return piece, err
 }
 
-func member(value json.RawMessage, name string) (json.RawMessage, bool) {
-	switch rawjson.Kind(value) {
-	case "object":
-		fields, err := rawjson.Object(value)
-		if err != nil {
-			return nil, false
-		}
-		return rawjson.Get(fields, name)
-	case "array":
-		elements, err := rawjson.Array(value)
-		i, bad := strconv.Atoi(name)
-		if err != nil || bad != nil || i < 0 || i >= len(elements) {
-			return nil, false
-		}
-		return elements[i], true
+// slice returns length code points from offset on, and how many code points there
+// are.
+func slice(text string, offset, length int) (piece string, total int, err error) {
+	total = utf8.RuneCountInString(text)
+	switch {
+	case offset < 0 || offset > total:
+		return "", total, fmt.Errorf("offset %d is outside of the text\nhint: it has %d code points; the first is at offset 0", offset, total)
+	case length < 0:
+		return "", total, fmt.Errorf("length %d is below 0\nhint: leave it out for %d code points", length, DefaultLength)
 	}
-	return nil, false
+	text = text[byteOffset(text, offset):]
+	return text[:byteOffset(text, length)], total, nil
+}
+
+// Pointer returns the value that a JSON pointer (RFC 6901) names in a result.
+func (s *Store) Pointer(owner, handle, pointer string) (string, error) {
+	text, err := s.whole(owner, handle)
+	if err != nil {
+		return "", err
+	}
+	return resolve(text, pointer)
 }
