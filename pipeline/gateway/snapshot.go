@@ -78,12 +78,13 @@ func (g *Gateway) Reload(config *card.Config, cards []*card.Card) error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
+	g.snapshot.Store(next) // first: what is listed can always be called
 	if g.options.Publish {
 		if err := g.publish(old, next); err != nil {
+			g.snapshot.Store(old)
 			return err
 		}
 	}
-	g.snapshot.Store(next)
 	g.cache.Clear()
 	return nil
 }
@@ -125,6 +126,10 @@ func behind(c *card.Card) string {
 	return u.Scheme + "://" + u.Host
 }
 
+// publisher owns what a gateway registers. A card's tool that is not in the snapshot is
+// gone, whatever the registry still lists: nobody may call it without its card.
+const publisher registry.Owner = "gateway"
+
 // publish brings the registry from one snapshot to the next.
 func (g *Gateway) publish(old, next *snapshot) error {
 	var gone []string
@@ -144,7 +149,7 @@ func (g *Gateway) publish(old, next *snapshot) error {
 		if err != nil {
 			return err
 		}
-		come = append(come, registry.Registration{Toolset: t.Toolset, Definition: d, Handler: bare(t)})
+		come = append(come, registry.Registration{Toolset: t.Toolset, Definition: d, Handler: bare(t), Owner: publisher})
 	}
 	return g.options.Registry.Exchange(gone, come)
 }
@@ -165,7 +170,7 @@ func (g *Gateway) find(s *snapshot, name string) *tool {
 		return nil
 	}
 	entry, ok := g.options.Registry.Entry(name)
-	if !ok || entry.Handler == nil {
+	if !ok || entry.Handler == nil || entry.Owner == publisher { // the snapshot alone knows those
 		return nil
 	}
 	return g.derive(s, &entry)
@@ -226,7 +231,7 @@ func (g *Gateway) all(s *snapshot) []*tool {
 	if r := g.options.Registry; r != nil {
 		for _, name := range r.Names() {
 			if byName[name] == nil {
-				if entry, ok := r.Entry(name); ok && entry.Handler != nil {
+				if entry, ok := r.Entry(name); ok && entry.Handler != nil && entry.Owner != publisher {
 					byName[name] = g.derive(s, &entry)
 				}
 			}
