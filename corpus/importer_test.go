@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/toolgauge/toolgauge/internal/toolname"
 )
 
 // imported describes the tools that a corpus holds beside the built-in ones:
@@ -308,7 +310,7 @@ func TestRepeats(t *testing.T) {
 			if got[i] != want[i] {
 				t.Errorf("got %q, want %q", got[i], want[i])
 			}
-		} else if hash := tool.ID[strings.Index(tool.ID, "~")+1:]; tool.Definition.Name != "mcp__tools__a_"+hash || !endsInHash("_"+hash) {
+		} else if hash := tool.ID[strings.Index(tool.ID, "~")+1:]; tool.Definition.Name != "mcp__tools__a_"+hash || !toolname.EndsInHash("_"+hash) {
 			t.Errorf("got %q", got[i])
 		}
 		descriptions[tool.Definition.Description+string(tool.Definition.Parameters)] = true
@@ -365,7 +367,7 @@ func TestLargeImport(t *testing.T) {
 		t.Errorf("%d tools of %d servers, notes %q", n, len(c.SourceNames()), c.Notes)
 	}
 	for _, tool := range c.Tools {
-		if len(tool.Definition.Name) > nameMax {
+		if len(tool.Definition.Name) > toolname.Max {
 			t.Errorf("%s: %s", tool.ID, tool.Definition.Name)
 		}
 	}

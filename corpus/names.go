@@ -3,61 +3,24 @@ package corpus
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/textfile"
+	"github.com/toolgauge/toolgauge/internal/toolname"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
-
-// nameMax is the longest tool name that model APIs accept.
-const nameMax = 64
 
 // serverPrefix starts the toolset name of an MCP server's tools.
 const serverPrefix = "mcp-"
 
-// suffixDigits is the length of the hash that ends a changed name: 32 bits, so
-// that two changed names meet once in 4 billion pairs. Loading refuses such a
-// pair rather than let one tool hide the other.
-const suffixDigits = 8
-
-// VisibleName is the name under which a model sees a server's tool:
-// mcp__SERVER__TOOL, of letters, digits, - and _ only and at most 64 long. A
-// name that would be longer, hold another character, or be read as another
-// server's ends in _ and eight hex digits, a hash of the original; so does one
-// that ends so by itself. Two originals therefore never meet but by a collision
-// of the hash.
-func VisibleName(server, tool string) string {
-	plain := "mcp__" + server + "__" + tool
-	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, plain)
-	ambiguous := strings.Contains(server, "__") || strings.HasSuffix(server, "_") || strings.HasPrefix(tool, "_")
-	if clean == plain && len(clean) <= nameMax && !ambiguous && !endsInHash(clean) {
-		return clean
-	}
-	return withHash(clean, server+"\x00"+tool)
-}
-
-// withHash ends a name in the hash of what it stands for.
-func withHash(name, original string) string {
-	return name[:min(len(name), nameMax-1-suffixDigits)] + "_" + shortHash(original)
-}
-
-func endsInHash(name string) bool {
-	i := len(name) - suffixDigits - 1
-	return i >= 0 && name[i] == '_' && strings.Trim(name[i+1:], "0123456789abcdef") == ""
-}
-
-func shortHash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])[:suffixDigits]
-}
+// VisibleName is the name under which a model sees a server's tool: mcp__SERVER__TOOL,
+// of letters, digits, - and _ only and at most 64 long. A name that would be longer,
+// hold another character, or be read as another server's ends in _ and eight hex
+// digits, a hash of the original; so does one that ends so by itself. Two originals
+// therefore never meet but by a collision of the hash: loading refuses such a pair
+// rather than let one tool hide the other.
+func VisibleName(server, tool string) string { return toolname.Visible(server, tool) }
 
 // repeats says what to do with a name that its owner lists twice.
 type repeats int
@@ -119,8 +82,8 @@ func (l *loader) settle() error {
 		}
 		for i, c := range claims {
 			if i > 0 {
-				hash := shortHash(c.tool.Definition.JSON)
-				name := rawjson.String(withHash(c.tool.Definition.Name, c.tool.Definition.JSON))
+				hash := toolname.Hash(c.tool.Definition.JSON)
+				name := rawjson.String(toolname.WithHash(c.tool.Definition.Name, c.tool.Definition.JSON))
 				var err error
 				if c.tool.Definition, err = c.tool.Definition.With(rawjson.Field{Key: "name", Value: name}); err != nil {
 					return c.at.errorAt("correct the tool's definition", "%w", err)

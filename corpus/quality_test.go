@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/toolname"
 )
 
 func embeddedCorpus(t testing.TB) *Corpus {
@@ -77,10 +78,10 @@ func TestEmbeddedTools(t *testing.T) {
 		if tool.Server != "" && strings.Trim(tool.Server, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 			t.Errorf("%s: the server's label is not of [a-z0-9_-]", tool.ID)
 		}
-		if tool.Server != "" && endsInHash(d.Name) {
+		if tool.Server != "" && toolname.EndsInHash(d.Name) {
 			t.Errorf("%s: the name had to be changed to %s", tool.ID, d.Name)
 		}
-		if len(d.Name) > nameMax {
+		if len(d.Name) > toolname.Max {
 			t.Errorf("%s: the visible name %s is too long", tool.ID, d.Name)
 		}
 		for _, required := range d.Required {

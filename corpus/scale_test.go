@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/toolgauge/toolgauge/internal/toolname"
 )
 
 func scaled(t testing.TB, n int) *Corpus {
@@ -45,7 +47,7 @@ func TestScaleShape(t *testing.T) {
 	for _, tool := range own {
 		servers[tool.Server]++
 		d := tool.Definition
-		if tool.Builtin || names[d.Name] || len(d.Name) > nameMax || !json.Valid(tool.Raw) || len(words(d.Description)) < 5 {
+		if tool.Builtin || names[d.Name] || len(d.Name) > toolname.Max || !json.Valid(tool.Raw) || len(words(d.Description)) < 5 {
 			t.Fatalf("tool %s, seen as %s: %s", tool.ID, d.Name, tool.Raw)
 		}
 		names[d.Name] = true

@@ -16,6 +16,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/atomicfile"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/textfile"
+	"github.com/toolgauge/toolgauge/internal/toolname"
 )
 
 // WriteFolder writes the tools of a corpus that are not built in, and its intents,
@@ -176,7 +177,7 @@ type fileNames map[string]bool
 func (taken fileNames) of(toolset string) string {
 	name := fileName(toolset)
 	for taken[strings.ToLower(name)] {
-		name += "_" + shortHash(toolset)
+		name += "_" + toolname.Hash(toolset)
 	}
 	taken[strings.ToLower(name)] = true
 	return toolsFolder + "/" + name + ".json"
@@ -190,10 +191,10 @@ func fileName(toolset string) string {
 		}
 		return '_'
 	}, toolset)
-	if clean == toolset && len(clean) <= nameMax {
+	if clean == toolset && len(clean) <= toolname.Max {
 		return clean
 	}
-	return withHash(clean, toolset)
+	return toolname.WithHash(clean, toolset)
 }
 
 // cardsOf writes the tools of one source as a card file.

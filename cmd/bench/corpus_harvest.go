@@ -14,6 +14,7 @@ import (
 	"github.com/toolgauge/toolgauge/corpus"
 	"github.com/toolgauge/toolgauge/corpus/harvest"
 	"github.com/toolgauge/toolgauge/internal/cli"
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 	"github.com/toolgauge/toolgauge/internal/tokens"
 	"github.com/toolgauge/toolgauge/reports"
 )
@@ -105,7 +106,7 @@ func (h *harvested) write(out string) (*corpus.Corpus, error) {
 
 // run asks the servers. What went wrong with each is noted.
 func (f *harvestFlags) run(ctx context.Context, env cli.Env, notes *cli.Notes) (*harvested, error) {
-	config, err := harvest.ReadConfig(f.mcp, os.LookupEnv)
+	config, err := mcpserver.ReadConfig(f.mcp, os.LookupEnv)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

@@ -1,8 +1,8 @@
 // Package harvest asks real MCP servers for their tools and makes a corpus of the
 // answers, so that what a user's own servers cost can be measured.
 //
-// The steps: read the mcp.json that a client uses ([ReadConfig]); start each
-// server, or call its address, list its tools page by page, and end it again
+// The steps: read the mcp.json that a client uses ([mcpserver.ReadConfig]); start
+// each server, or call its address, list its tools page by page, and end it again
 // ([Run]); write what was listed as a corpus folder with where it comes from
 // ([Write]).
 //
@@ -23,15 +23,14 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 )
 
-// Bounds on what one server may do. The largest servers known list some hundred
-// tools in under a megabyte.
+// Bounds on what one server may send.
 const (
 	messageMax = 16 << 20 // bytes of one message
 	outputMax  = 64 << 20 // bytes of all messages, and of what stands between them
-	pagesMax   = 100
-	toolsMax   = 10_000
 )
 
 // Options say how servers are asked.
@@ -47,7 +46,7 @@ type Options struct {
 
 // Answer is what asking one server came to.
 type Answer struct {
-	Server Server
+	Server mcpserver.Server
 	// Name and Version are what the server calls itself, Protocol is the version
 	// of MCP agreed on; empty where it never answered.
 	Name, Version, Protocol string
@@ -65,7 +64,7 @@ type Answer struct {
 
 // Run asks servers for their tools and returns their answers in the order of the
 // servers. Its error is the context's, if that ends first.
-func Run(ctx context.Context, servers []Server, o Options) ([]Answer, error) {
+func Run(ctx context.Context, servers []mcpserver.Server, o Options) ([]Answer, error) {
 	answers := make([]Answer, len(servers))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -98,14 +97,14 @@ func Run(ctx context.Context, servers []Server, o Options) ([]Answer, error) {
 
 // ask asks one server. One that does not know the handshake that most servers
 // speak is asked again with the newer one.
-func ask(ctx context.Context, s Server, timeout time.Duration) Answer {
+func ask(ctx context.Context, s mcpserver.Server, timeout time.Duration) Answer {
 	if s.Fault != "" {
 		return Answer{Server: s, Failure: s.Fault}
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var a Answer
-	for _, protocol := range []string{protocolInitialize, protocolDiscover} {
+	for _, protocol := range []string{mcpserver.ProtocolInitialize, mcpserver.ProtocolDiscover} {
 		conversation := &conversation{server: s, timeout: timeout, answer: Answer{Server: s}}
 		err := conversation.run(ctx, protocol)
 		a = conversation.answer
@@ -114,7 +113,7 @@ func ask(ctx context.Context, s Server, timeout time.Duration) Answer {
 		}
 		a.Tools, a.Pages, a.LeftOut = nil, 0, nil
 		a.Failure = err.Error()
-		if !errors.Is(err, errRejected) {
+		if !errors.Is(err, mcpserver.ErrRejected) {
 			break
 		}
 	}

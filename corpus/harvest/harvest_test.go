@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 )
 
 // patience bounds servers that ought to answer: far more than a busy machine
@@ -27,10 +28,10 @@ import (
 const patience = time.Minute
 
 // askOne asks one server, and demands that nothing is left of it.
-func askOne(t *testing.T, s Server, timeout time.Duration) Answer {
+func askOne(t *testing.T, s mcpserver.Server, timeout time.Duration) Answer {
 	t.Helper()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	answers, err := Run(context.Background(), []Server{s}, Options{Timeout: timeout})
+	answers, err := Run(context.Background(), []mcpserver.Server{s}, Options{Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestServersThatAnswer(t *testing.T) {
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			t.Parallel()
-			answers, err := Run(context.Background(), []Server{kindOf(t, c.kind)}, Options{Timeout: patience})
+			answers, err := Run(context.Background(), []mcpserver.Server{kindOf(t, c.kind)}, Options{Timeout: patience})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +118,7 @@ func TestServersThatFail(t *testing.T) {
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			t.Parallel()
-			answers, err := Run(context.Background(), []Server{kindOf(t, c.kind)}, Options{Timeout: c.timeout})
+			answers, err := Run(context.Background(), []mcpserver.Server{kindOf(t, c.kind)}, Options{Timeout: c.timeout})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +139,7 @@ func TestServersThatFail(t *testing.T) {
 // TestNoCommand: what cannot be started is told of without its arguments.
 func TestNoCommand(t *testing.T) {
 	for _, command := range []string{"no-such-command-anywhere", filepath.Join(t.TempDir(), "none"), t.TempDir()} {
-		a := askOne(t, Server{Label: "none", Command: command}, patience)
+		a := askOne(t, mcpserver.Server{Label: "none", Command: command}, patience)
 		if !strings.HasPrefix(a.Failure, "cannot start its command: ") || strings.Contains(a.Failure, command) {
 			t.Errorf("%s: failure %q", command, a.Failure)
 		}
@@ -149,7 +150,7 @@ func TestNoCommand(t *testing.T) {
 // server ends by itself, hangs, or leaves a child behind.
 func TestNothingIsLeft(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	servers := []Server{kindOf(t, "plain"), kindOf(t, "hang-list"), kindOf(t, "orphan"), kindOf(t, "stubborn"), kindOf(t, "cut"), kindOf(t, "deaf")}
+	servers := []mcpserver.Server{kindOf(t, "plain"), kindOf(t, "hang-list"), kindOf(t, "orphan"), kindOf(t, "stubborn"), kindOf(t, "cut"), kindOf(t, "deaf")}
 	if _, err := Run(context.Background(), servers, Options{Timeout: time.Second, Parallel: len(servers)}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestNothingIsLeft(t *testing.T) {
 func TestMinimalEnvironment(t *testing.T) {
 	t.Setenv("TOOLGAUGE_TEST_SECRET", "x")
 	s := kindOf(t, "environ")
-	s.Env = append(s.Env, Variable{"OWN", "1"})
+	s.Env = append(s.Env, mcpserver.Variable{Name: "OWN", Value: "1"})
 	got := make(map[string]bool)
 	for _, raw := range askOne(t, s, patience).Tools {
 		var tool struct{ Name string }
@@ -186,7 +187,7 @@ func TestMinimalEnvironment(t *testing.T) {
 // at once, and a second harvest differs in its time alone.
 func TestRunTogether(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	servers := []Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages"), kindOf(t, "tells"), kindOf(t, "refuse"), kindOf(t, "trail")}
+	servers := []mcpserver.Server{kindOf(t, "plain"), kindOf(t, "exit"), kindOf(t, "twice"), kindOf(t, "odd"), kindOf(t, "empty"), kindOf(t, "pages"), kindOf(t, "tells"), kindOf(t, "refuse"), kindOf(t, "trail")}
 	var folders []map[string]string
 	for i, parallel := range []int{0, 5} {
 		calls := 0
@@ -242,7 +243,7 @@ func folder(t *testing.T, dir string) map[string]string {
 
 func TestWriteNothing(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Write(filepath.Join(dir, "out"), "mine", []Answer{{Server: Server{Label: "a", Command: "x"}, Failure: "it ended"}}, time.Unix(0, 0))
+	_, err := Write(filepath.Join(dir, "out"), "mine", []Answer{{Server: mcpserver.Server{Label: "a", Command: "x"}, Failure: "it ended"}}, time.Unix(0, 0))
 	if err == nil || !strings.HasPrefix(err.Error(), "none of 1 servers listed a tool\nhint: ") {
 		t.Errorf("error %v", err)
 	}
@@ -256,7 +257,7 @@ func TestInterrupt(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	answers, err := Run(ctx, []Server{kindOf(t, "hang"), kindOf(t, "plain"), kindOf(t, "hang")}, Options{Timeout: patience, Parallel: 1})
+	answers, err := Run(ctx, []mcpserver.Server{kindOf(t, "hang"), kindOf(t, "plain"), kindOf(t, "hang")}, Options{Timeout: patience, Parallel: 1})
 	if !errors.Is(err, context.Canceled) || answers != nil {
 		t.Errorf("%d answers, error %v", len(answers), err)
 	}
@@ -300,7 +301,7 @@ func remote(t *testing.T, kind string, stream bool) *httptest.Server {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		if request.Method == "tools/list" && r.Header.Get(versionHeader) != "2025-06-18" {
+		if request.Method == "tools/list" && r.Header.Get("Mcp-Protocol-Version") != "2025-06-18" {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -339,7 +340,7 @@ func TestRemoteServers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := remote(t, c.kind, c.stream)
-			s := Server{Label: c.name, URL: server.URL + "/mcp/path-secret?key=query-secret", Headers: []Variable{{"Authorization", "Bearer " + c.header}}}
+			s := mcpserver.Server{Label: c.name, URL: server.URL + "/mcp/path-secret?key=query-secret", Headers: []mcpserver.Variable{{Name: "Authorization", Value: "Bearer " + c.header}}}
 			a := askOne(t, s, patience)
 			if a.Failure != c.failure {
 				t.Errorf("failure %q, want %q", a.Failure, c.failure)
@@ -407,7 +408,7 @@ func TestRemoteFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(c.handler)
 			defer server.Close()
-			a := askOne(t, Server{Label: "x", URL: server.URL + "/path-secret?key=query-secret"}, c.timeout)
+			a := askOne(t, mcpserver.Server{Label: "x", URL: server.URL + "/path-secret?key=query-secret"}, c.timeout)
 			if !strings.HasPrefix(a.Failure, c.failure) || strings.Contains(a.Failure, "secret") {
 				t.Errorf("failure %q, want %q", a.Failure, c.failure)
 			}
@@ -415,10 +416,10 @@ func TestRemoteFaults(t *testing.T) {
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	if a := askOne(t, Server{Label: "x", URL: gone.URL}, patience); !strings.HasPrefix(a.Failure, "it cannot be reached: ") || !strings.Contains(a.Failure, "connection refused") {
+	if a := askOne(t, mcpserver.Server{Label: "x", URL: gone.URL}, patience); !strings.HasPrefix(a.Failure, "it cannot be reached: ") || !strings.Contains(a.Failure, "connection refused") {
 		t.Errorf("failure %q", a.Failure)
 	}
-	a := askOne(t, Server{Label: "x", URL: gone.URL, Headers: []Variable{{"A", "secret\nB: c"}}}, patience)
+	a := askOne(t, mcpserver.Server{Label: "x", URL: gone.URL, Headers: []mcpserver.Variable{{Name: "A", Value: "secret\nB: c"}}}, patience)
 	if a.Failure != `it cannot be reached: net/http: invalid header field value for "A"` {
 		t.Errorf("failure %q", a.Failure)
 	}
@@ -449,7 +450,7 @@ func raw(text string) http.HandlerFunc {
 
 // TestFaultOfAnEntry: what cannot be asked is not asked, and the others are.
 func TestFaultOfAnEntry(t *testing.T) {
-	servers := []Server{{Label: "a", Command: "no-such-command-anywhere", Fault: "its entry says sse"}, kindOf(t, "plain")}
+	servers := []mcpserver.Server{{Label: "a", Command: "no-such-command-anywhere", Fault: "its entry says sse"}, kindOf(t, "plain")}
 	answers, err := Run(context.Background(), servers, Options{Timeout: patience})
 	if err != nil || answers[0].Failure != "its entry says sse" || answers[1].Failure != "" {
 		t.Errorf("%v, error %v", answers, err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 )
 
 // serverVariable makes the test binary a server of the kind that it names.
@@ -23,13 +25,13 @@ func TestMain(m *testing.M) {
 }
 
 // kindOf is an entry for a server of a kind. Its environment holds a secret.
-func kindOf(t *testing.T, kind string) Server {
+func kindOf(t *testing.T, kind string) mcpserver.Server {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Server{Label: kind, Command: self, Args: []string{"--api-key", argSecret}, Env: []Variable{{serverVariable, kind}, {"API_KEY", envSecret}}}
+	return mcpserver.Server{Label: kind, Command: self, Args: []string{"--api-key", argSecret}, Env: []mcpserver.Variable{{Name: serverVariable, Value: kind}, {Name: "API_KEY", Value: envSecret}}}
 }
 
 const (
@@ -39,6 +41,9 @@ const (
 
 // oddTool is a tool whose bytes an encoder would change.
 const oddTool = `{"name":"find",  "inputSchema":{"z":1.0,"a":[2e1,"\u0041\/"],"type":"object"},"_meta":{},"x":null}`
+
+// stderrBytes is how much is kept of standard error.
+const stderrBytes = 4 << 10
 
 // cyclic is a tool whose schema refers to itself.
 const cyclic = `{"name":"tree","inputSchema":{"type":"object","$ref":"#/$defs/n","$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}}}}`
@@ -169,7 +174,7 @@ func list(kind, cursor string, answer func(string), fault func(int, string), say
 	case "circle":
 		answer(fmt.Sprintf(`{"tools":[%s],"nextCursor":"again"}`, oddTool))
 	case "crowd":
-		answer(`{"tools":[` + strings.Repeat(oddTool+",", toolsMax) + oddTool + `]}`)
+		answer(`{"tools":[` + strings.Repeat(oddTool+",", mcpserver.ToolsMax) + oddTool + `]}`)
 	case "huge":
 		answer(`{"tools":[{"name":"huge","description":"` + strings.Repeat("x", 50<<20) + `"}]}`)
 	case "latin":

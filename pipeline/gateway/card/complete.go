@@ -16,6 +16,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/nearest"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/strictyaml"
+	"github.com/toolgauge/toolgauge/internal/toolname"
 )
 
 // Complete returns the cards of the file and of other sources, by id, with defaults and
@@ -199,6 +200,12 @@ func (b *batch) checkTarget(c *Card) {
 		}
 		return
 	}
+	if server, ok := MCPServer(c.Target); ok { // a server may have any name, a host may not
+		if !slices.Contains(b.config.ServerNames, server) {
+			b.fail(c, "add the server under mcpServers, or take the tool out", "its source is gone: there is no MCP server %q", server)
+		}
+		return
+	}
 	u, err := url.Parse(c.Target)
 	if err != nil || u.Host == "" {
 		b.fail(c, hint, "its target is no address")
@@ -214,9 +221,7 @@ func (b *batch) checkTarget(c *Card) {
 			b.fail(c, "describe it under simulations", "its target names the simulation %q, which does not exist", u.Host)
 		}
 	case "mcp", "hermes":
-		if server, ok := MCPServer(c.Target); !ok || !slices.Contains(b.config.ServerNames, server) {
-			b.fail(c, "add the server under mcpServers, or take the tool out", "its source is gone: there is no MCP server %q", server)
-		}
+		b.fail(c, hint, "its target names no tool of an MCP server")
 	case "http", "https":
 	default:
 		b.fail(c, hint, "nobody knows the scheme %q of its target", u.Scheme)
@@ -252,6 +257,10 @@ func MCPTool(target string) string {
 func MCPTarget(server, tool string) string {
 	return "mcp://" + url.PathEscape(server) + "/" + url.PathEscape(tool)
 }
+
+// MCPName is its model-visible name: mcp__SERVER__TOOL, or a name that ends in a hash
+// where that one would be no name or be read as another server's.
+func MCPName(server, tool string) string { return toolname.Visible(server, tool) }
 
 // MCPID is the id of a server's tool.
 func MCPID(server, tool string) string {

@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"encoding/json"
@@ -68,9 +68,9 @@ func entryFields(at string, raw json.RawMessage) ([]rawjson.Field, error) {
 
 // The fields of an entry, and those that other clients put there.
 var (
-	entryKeys   = []string{"command", "args", "env", "cwd", "url", "headers", "type", "transport", "disabled"}
+	entryKeys   = []string{"command", "args", "env", "cwd", "url", "headers", "type", "transport", "allowed_directories", "disabled"}
 	foreignKeys = []string{
-		"allowed_directories", "alwaysAllow", "auth", "authProviderType", "autoApprove", "autoStart", "description", "dev", "disabledTools", "enabledTools",
+		"alwaysAllow", "auth", "authProviderType", "autoApprove", "autoStart", "description", "dev", "disabledTools", "enabledTools",
 		"envFile", "excludeTools", "gallery", "headersHelper", "icon", "iconPath", "id", "includeTools", "metadata", "oauth", "provider", "sandbox",
 		"startup_timeout_sec", "timeout", "tool_timeout_sec", "tools", "trust", "version",
 	}
@@ -99,6 +99,8 @@ func (e entry) server(environ func(string) (string, bool)) (s Server, enabled bo
 			s.URL, fault = text(f.Value)
 		case "headers":
 			s.Headers, fault = variables(f.Value)
+		case "allowed_directories":
+			s.Directories, fault = texts(f.Value)
 		case "type", "transport":
 			transport, fault = text(f.Value)
 		case "disabled", "enabled":

@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"cmp"
@@ -31,8 +31,8 @@ type secret struct {
 	key bool
 }
 
-// secrets of an entry, the longest first.
-type secrets []secret
+// Secrets are the texts of an entry that must not be shown, the longest first.
+type Secrets []secret
 
 // secretName matches the names of variables, headers and arguments whose value is
 // a secret.
@@ -49,7 +49,7 @@ func looksLikeKey(text string) bool {
 }
 
 // add adds a value and its words. certain says that its name is that of a secret.
-func (l *secrets) add(value string, certain bool) {
+func (l *Secrets) add(value string, certain bool) {
 	for _, part := range append(strings.FieldsFunc(value, unicode.IsSpace), value) {
 		if len(part) >= secretMin {
 			*l = append(*l, secret{part, looksLikeKey(part) || certain && len(part) >= keyMin})
@@ -57,8 +57,8 @@ func (l *secrets) add(value string, certain bool) {
 	}
 }
 
-// secrets returns the texts of the entry that must not be shown.
-func (s Server) secrets() secrets {
+// Secrets returns the texts of the entry that must not be shown.
+func (s Server) Secrets() Secrets {
 	list := s.argumentSecrets()
 	for _, v := range append(slices.Clone(s.Env), s.Headers...) {
 		list.add(v.Value, secretName.MatchString(v.Name))
@@ -70,7 +70,7 @@ func (s Server) secrets() secrets {
 }
 
 // argumentSecrets returns those that stand in the arguments, or may.
-func (s Server) argumentSecrets() (list secrets) {
+func (s Server) argumentSecrets() (list Secrets) {
 	for _, value := range s.Taken {
 		list.add(value, true)
 	}
@@ -113,7 +113,7 @@ func cutAny(text, marks string) (before, after string, found bool) {
 
 // addAddress adds what an address has besides scheme and host: paths hold keys as
 // often as queries do.
-func (l *secrets) addAddress(text string) {
+func (l *Secrets) addAddress(text string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		return
@@ -139,7 +139,7 @@ func (l *secrets) addAddress(text string) {
 }
 
 // sort puts the longest first, and of equal texts the key.
-func (l *secrets) sort() {
+func (l *Secrets) sort() {
 	slices.SortFunc(*l, func(a, b secret) int {
 		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), compareKey(a, b))
 	})
@@ -156,32 +156,27 @@ func compareKey(a, b secret) int {
 	return 1
 }
 
-// keyIn reports whether a text holds what can be nothing but a secret.
-func (l secrets) keyIn(text string) bool {
+// KeyIn reports whether a text holds what can be nothing but a secret.
+func (l Secrets) KeyIn(text string) bool {
 	return slices.ContainsFunc(l, func(s secret) bool { return s.key && strings.Contains(text, s.text) })
 }
 
-// redact strikes the secrets out of a text.
-func (l secrets) redact(text string) string {
+// Redact strikes the secrets out of a text.
+func (l Secrets) Redact(text string) string {
 	for _, s := range l {
 		text = strings.ReplaceAll(text, s.text, struckOut)
 	}
 	return text
 }
 
-// clean makes a line without secrets of what a server wrote: once as it is, and
+// Clean makes a line without secrets of what a server wrote: once as it is, and
 // once without what coloured it. It is cut last, since half a secret is not found.
-func (l secrets) clean(text string) string {
-	text = l.redact(plain(l.redact(text)))
+func (l Secrets) Clean(text string) string {
+	text = l.Redact(plain(l.Redact(text)))
 	if runes := []rune(text); len(runes) > lineMax {
 		text = string(runes[:lineMax]) + "…"
 	}
 	return text
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // plain makes a line of what a server wrote: no control characters, no line

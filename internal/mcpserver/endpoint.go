@@ -1,10 +1,12 @@
-package harvest
+package mcpserver
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +25,7 @@ const redirectsMax = 5
 // endpoint is a server behind an address, spoken to over streamable HTTP.
 type endpoint struct {
 	server   Server
+	options  Options
 	requests *http.Transport
 
 	mu        sync.Mutex
@@ -31,10 +34,17 @@ type endpoint struct {
 	handshake any // ID of the request initialize
 	broken    error
 	open      mcp.Connection
+
+	gone     chan struct{} // closed when the connection is broken
+	ended    context.Context
+	end      context.CancelFunc
+	speaking sync.WaitGroup // of what a lasting connection runs
 }
 
-func newEndpoint(s Server) *endpoint {
-	return &endpoint{server: s, requests: http.DefaultTransport.(*http.Transport).Clone()}
+func newEndpoint(s Server, o Options) *endpoint {
+	e := &endpoint{server: s, options: o, requests: http.DefaultTransport.(*http.Transport).Clone(), gone: make(chan struct{})}
+	e.ended, e.end = context.WithCancel(context.Background())
+	return e
 }
 
 // Connect prepares the connection; the first request opens it.
@@ -43,7 +53,7 @@ func (e *endpoint) Connect(ctx context.Context) (mcp.Connection, error) {
 		Endpoint:             e.server.URL,
 		HTTPClient:           &http.Client{Transport: e, CheckRedirect: e.sameHost},
 		MaxRetries:           -1,
-		MaxEventSize:         messageMax,
+		MaxEventSize:         e.options.MessageMax,
 		DisableStandaloneSSE: true,
 	}
 	open, err := t.Connect(ctx)
@@ -53,7 +63,11 @@ func (e *endpoint) Connect(ctx context.Context) (mcp.Connection, error) {
 	e.mu.Lock()
 	e.open = open
 	e.mu.Unlock()
-	return &call{open, e}, nil
+	c := &call{Connection: open, endpoint: e}
+	if e.options.Lasting {
+		e.listen(c)
+	}
+	return c, nil
 }
 
 // sameHost refuses a redirect that would carry the headers elsewhere, or make
@@ -61,15 +75,32 @@ func (e *endpoint) Connect(ctx context.Context) (mcp.Connection, error) {
 func (e *endpoint) sameHost(r *http.Request, via []*http.Request) error {
 	switch first := via[0]; {
 	case len(via) > redirectsMax:
-		return e.breakOff(definite("it redirects without end"))
+		return e.breakOff(Definite("it redirects without end"))
 	case r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme || r.Method != first.Method:
-		return e.breakOff(definite("it redirects to another address; give that one in its entry"))
+		return e.breakOff(Definite("it redirects to another address; give that one in its entry"))
 	}
 	return nil
 }
 
 // RoundTrip adds the entry's headers to a request and bounds the answer.
 func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := e.send(r)
+	if err != nil {
+		return nil, err
+	}
+	if e.options.Lasting {
+		return e.judge(r, response)
+	}
+	if err := faultOf(r.Method, response.StatusCode); err != nil {
+		_ = e.breakOff(err)
+	}
+	response.Body = &bounded{ReadCloser: response.Body, endpoint: e}
+	return response, nil
+}
+
+// send sends a request with the entry's headers. If that fails the connection is
+// broken; a lasting one only if nobody is there any more.
+func (e *endpoint) send(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for _, h := range e.server.Headers {
 		r.Header.Set(h.Name, h.Value)
@@ -80,17 +111,19 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	e.mu.Unlock()
 	response, err := e.requests.RoundTrip(r)
-	if err != nil {
-		if r.Context().Err() == nil {
-			_ = e.breakOff(definite("it cannot be reached: %s", e.server.secrets().clean(err.Error())))
-		}
+	if err == nil || r.Context().Err() != nil {
+		return response, err
+	}
+	fault := Definite("it cannot be reached: %s", e.server.Secrets().Clean(err.Error()))
+	var network *net.OpError
+	switch {
+	case !e.options.Lasting:
+		_ = e.breakOff(fault)
 		return nil, err
+	case errors.As(err, &network) && network.Op == "dial":
+		_ = e.breakOff(fault)
 	}
-	if err := faultOf(r.Method, response.StatusCode); err != nil {
-		_ = e.breakOff(err)
-	}
-	response.Body = &bounded{ReadCloser: response.Body, endpoint: e}
-	return response, nil
+	return nil, fault
 }
 
 // faultOf says what is wrong with a server that answers a message with an HTTP
@@ -102,11 +135,11 @@ func faultOf(method string, status int) error {
 	words := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return definite("it refuses access (%s); see the headers of its entry", words)
+		return Definite("it refuses access (%s); see the headers of its entry", words)
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
-		return definite("nothing at its address speaks streamable HTTP (%s); a server that speaks sse alone cannot be asked", words)
+		return Definite("nothing at its address speaks streamable HTTP (%s); a server that speaks sse alone cannot be asked", words)
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
-		return definite("it answers with the HTTP status %s", words)
+		return Definite("it answers with the HTTP status %s", words)
 	}
 	return nil
 }
@@ -125,12 +158,16 @@ func (b *bounded) Read(p []byte) (int, error) {
 	b.endpoint.read += n
 	all := b.endpoint.read
 	b.endpoint.mu.Unlock()
+	lasting := b.endpoint.options.Lasting
 	switch {
-	case b.read > messageMax:
-		err = definite("it sends a message of more than %d MiB", messageMax>>20)
-	case all > outputMax:
-		err = definite("it sends more than %d MiB", outputMax>>20)
+	case b.read > b.endpoint.options.MessageMax:
+		err = b.endpoint.options.tooLong()
+	case all > b.endpoint.options.OutputMax && !lasting:
+		err = b.endpoint.options.tooMuch()
 	default:
+		return n, err
+	}
+	if lasting {
 		return n, err
 	}
 	return n, b.endpoint.breakOff(err)
@@ -141,6 +178,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 type call struct {
 	mcp.Connection
 	endpoint *endpoint
+	messages chan message // of a lasting connection
 }
 
 // Write notes which request is the handshake.
@@ -155,6 +193,9 @@ func (c *call) Write(ctx context.Context, m jsonrpc.Message) error {
 
 // Read takes the version from the answer to it.
 func (c *call) Read(ctx context.Context) (jsonrpc.Message, error) {
+	if c.messages != nil {
+		return c.next()
+	}
 	m, err := c.Connection.Read(ctx)
 	if response, ok := m.(*jsonrpc.Response); err == nil && ok {
 		c.endpoint.agree(response)
@@ -162,11 +203,13 @@ func (c *call) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-func (e *endpoint) agree(response *jsonrpc.Response) {
+// agree takes the version from the answer to the handshake, and reports whether that
+// is what a response is.
+func (e *endpoint) agree(response *jsonrpc.Response) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.handshake == nil || response.ID.Raw() != e.handshake {
-		return
+		return false
 	}
 	var hello struct {
 		Version string `json:"protocolVersion"`
@@ -174,16 +217,19 @@ func (e *endpoint) agree(response *jsonrpc.Response) {
 	if json.Unmarshal(response.Result, &hello) == nil && len(hello.Version) <= lineMax && !strings.ContainsAny(hello.Version, "\r\n") {
 		e.version = hello.Version
 	}
+	return response.Error == nil
 }
 
-// end closes what is open.
-func (e *endpoint) end() {
+// End closes what is open.
+func (e *endpoint) End() {
+	e.end()
 	e.mu.Lock()
 	open := e.open
 	e.mu.Unlock()
 	if open != nil {
 		_ = open.Close()
 	}
+	e.speaking.Wait()
 	e.requests.CloseIdleConnections()
 }
 
@@ -193,14 +239,17 @@ func (e *endpoint) breakOff(err error) error {
 	defer e.mu.Unlock()
 	if e.broken == nil {
 		e.broken = err
+		close(e.gone)
 	}
 	return err
 }
 
-func (e *endpoint) fault() error {
+// Fault is the first error that broke the connection.
+func (e *endpoint) Fault() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.broken
 }
 
-func (e *endpoint) stderr() []string { return nil }
+// Stderr is empty: nobody sees it from afar.
+func (e *endpoint) Stderr() []string { return nil }

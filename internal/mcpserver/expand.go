@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"fmt"
@@ -37,6 +37,9 @@ func (s *Server) expand(environ func(string) (string, bool)) {
 	complete(&s.URL)
 	for i := range s.Args {
 		complete(&s.Args[i])
+	}
+	for i := range s.Directories {
+		complete(&s.Directories[i])
 	}
 	for _, list := range [][]Variable{s.Env, s.Headers} {
 		for i := range list {

@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"bufio"
@@ -36,19 +36,20 @@ const (
 // input and output, one message a line. Lines that are no message are passed
 // over, since some servers greet on standard output.
 type process struct {
-	cmd    *exec.Cmd
-	errors tail
+	cmd     *exec.Cmd
+	options Options
+	errors  tail
 
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	read   int // bytes of standard output so far
+	read   int // bytes of standard output that count so far
 
 	mu       sync.Mutex
-	broken   error // what ended the reading, unless that was end
-	finished bool  // end was called
+	broken   error // what ended the reading, unless that was End
+	finished bool  // End was called
 
-	starting sync.Mutex // held while the process starts, so that end finds it or prevents it
-	writing  sync.Mutex
+	starting sync.Mutex    // held while the process starts, so that End finds it or prevents it
+	writing  chan struct{} // holds an element while somebody writes
 	ending   sync.Once
 }
 
@@ -59,8 +60,8 @@ var inherited = []string{
 	"SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "PATHEXT", "COMSPEC",
 }
 
-func newProcess(s Server) *process {
-	p := &process{cmd: exec.Command(s.Command, s.Args...)}
+func newProcess(s Server, o Options) *process {
+	p := &process{cmd: exec.Command(s.Command, s.Args...), options: o, writing: make(chan struct{}, 1)}
 	p.cmd.Env = []string{} // nil would be the whole environment
 	for _, name := range inherited {
 		if value, ok := os.LookupEnv(name); ok {
@@ -101,7 +102,7 @@ func (p *process) Connect(context.Context) (mcp.Connection, error) {
 		case errors.As(err, &atName):
 			err = atName.Err
 		}
-		err = definite("cannot start its command: %v", err)
+		err = Definite("cannot start its command: %v", err)
 		p.breakOff(err)
 		return nil, err
 	}
@@ -127,6 +128,9 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 			p.breakOff(err)
 			return nil, err
 		}
+		if _, answer := message.(*jsonrpc.Response); answer && p.options.Lasting {
+			p.read = 0
+		}
 		if message != nil {
 			return message, nil
 		}
@@ -140,10 +144,10 @@ func (p *process) line() ([]byte, error) {
 		part, err := p.stdout.ReadSlice('\n')
 		p.read += len(part)
 		switch {
-		case len(line)+len(part) > messageMax:
-			return nil, definite("it sends a message of more than %d MiB", messageMax>>20)
-		case p.read > outputMax:
-			return nil, definite("it sends more than %d MiB", outputMax>>20)
+		case len(line)+len(part) > p.options.MessageMax:
+			return nil, p.options.tooLong()
+		case p.read > p.options.OutputMax:
+			return nil, p.options.tooMuch()
 		}
 		line = append(line, part...)
 		if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
@@ -169,7 +173,7 @@ func decodeLine(line []byte) (jsonrpc.Message, error) {
 		Version json.RawMessage `json:"jsonrpc"`
 	}
 	if json.Unmarshal(line, &envelope) == nil && envelope.Version != nil {
-		return nil, definite("it sends a message that cannot be read")
+		return nil, Definite("it sends a message that cannot be read")
 	}
 	return nil, nil
 }
@@ -183,22 +187,37 @@ func (p *process) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	_, err = p.stdin.Write(append(data, '\n'))
-	return err
+	select {
+	case p.writing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// A server that does not read blocks whoever writes to it until it ends. Half a
+	// message must not stay behind, so the writing goes on without the caller.
+	written := make(chan error, 1)
+	go func() {
+		_, err := p.stdin.Write(append(data, '\n'))
+		<-p.writing
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Close ends the process.
 func (p *process) Close() error {
-	p.end()
+	p.End()
 	return nil
 }
 
-// end ends the process and all that it started, by and by: standard input closes,
+// End ends the process and all that it started, by and by: standard input closes,
 // the group is told to end, the group is killed. A second caller waits for the
 // first.
-func (p *process) end() {
+func (p *process) End() {
 	p.mu.Lock()
 	p.finished = true
 	p.mu.Unlock()
@@ -243,8 +262,8 @@ func (p *process) isFinished() bool {
 	return p.finished
 }
 
-// fault says how the process ended if that ended the conversation.
-func (p *process) fault() error {
+// Fault says how the process ended if that ended the conversation.
+func (p *process) Fault() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if errors.Is(p.broken, io.EOF) && p.cmd.ProcessState != nil {
@@ -253,7 +272,8 @@ func (p *process) fault() error {
 	return p.broken
 }
 
-func (p *process) stderr() []string { return p.errors.lines() }
+// Stderr returns the last lines, secrets included.
+func (p *process) Stderr() []string { return p.errors.lines() }
 
 // tail keeps the end of what is written to it.
 type tail struct {

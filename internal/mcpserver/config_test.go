@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"os"
@@ -51,7 +51,7 @@ func TestReadConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Server{{Label: "files", Command: "srv", Args: []string{"."}}}, c.Servers); diff != "" {
+	if diff := cmp.Diff([]Server{{Label: "files", Command: "srv", Args: []string{"."}, Directories: []string{"."}}}, c.Servers); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
 }
@@ -191,7 +191,7 @@ func FuzzReadConfig(f *testing.F) {
 			if s.Label == "" || (s.Command == "") == (s.URL == "") {
 				t.Errorf("server %+v", s)
 			}
-			_, _ = s.Package(), s.secrets()
+			_, _ = s.Package(), s.Secrets()
 		}
 	})
 }
@@ -232,7 +232,7 @@ func TestSecrets(t *testing.T) {
 		URL:     "https://nine-user:ten-pass@host/eleven?k=twelve%2Fdone#thirteen",
 	}
 	const text = "pkg arg-one arg-two plain arg-three path-four query-five env-six env-seven abc head-eight nine-user ten-pass host eleven twelve%2Fdone twelve/done thirteen"
-	got := s.secrets().redact(text)
+	got := s.Secrets().Redact(text)
 	for _, secret := range []string{"arg-one", "arg-two", "arg-three", "path-four", "query-five", "env-six", "env-seven", "head-eight", "nine-user", "ten-pass", "eleven", "twelve", "thirteen"} {
 		if strings.Contains(got, secret) {
 			t.Errorf("%s is shown: %s", secret, got)
@@ -244,11 +244,11 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("é", 300)
-	if got, want := secrets(nil).clean("\x1b[31ma\tb\x00c\x1b[0m\xff\r\n"+long), "a b c\ufffd "+long[:2*(lineMax-7)]+"…"; got != want {
+	if got, want := Secrets(nil).Clean("\x1b[31ma\tb\x00c\x1b[0m\xff\r\n"+long), "a b c\ufffd "+long[:2*(lineMax-7)]+"…"; got != want {
 		t.Errorf("clean %q, want %q", got, want)
 	}
 	// Half a secret is not found: neither colours nor the end of a line may cut one.
-	if got := s.secrets().clean(long[:2*(lineMax-3)] + "arg\x1b[1m-one"); strings.Contains(got, "arg") {
+	if got := s.Secrets().Clean(long[:2*(lineMax-3)] + "arg\x1b[1m-one"); strings.Contains(got, "arg") {
 		t.Errorf("clean %q", got)
 	}
 }
@@ -261,14 +261,14 @@ func TestKeyIn(t *testing.T) {
 		Headers: []Variable{{"Accept", "application/json"}, {"Authorization", "Bearer abc"}},
 		Taken:   []string{"taken-away"},
 	}
-	l := s.secrets()
+	l := s.Secrets()
 	for _, text := range []string{"passphrase", "in-header-one", "bare_key_0123456789", "in-address", "words-alone", "sk012345", "taken-away"} {
-		if !l.keyIn("a " + text + " z") {
+		if !l.KeyIn("a " + text + " z") {
 			t.Errorf("%s is not found", text)
 		}
 	}
 	for _, text := range []string{"verbose", "8080", "information", "application/json", "Bearer", "db"} {
-		if l.keyIn(text) {
+		if l.KeyIn(text) {
 			t.Errorf("%s counts as a key", text)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package harvest
+package mcpserver
 
 import "syscall"
 

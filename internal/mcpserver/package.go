@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"net/url"
@@ -29,12 +29,12 @@ func (s Server) Package() string {
 		if err != nil {
 			return ""
 		}
-		return secrets.redact(u.Host)
+		return secrets.Redact(u.Host)
 	}
 	if i := s.packageArgument(); i >= 0 {
 		return s.Args[i]
 	}
-	return secrets.redact(baseName(s.Command))
+	return secrets.Redact(baseName(s.Command))
 }
 
 func baseName(command string) string { return path.Base(filepath.ToSlash(command)) }

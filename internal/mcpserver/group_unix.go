@@ -1,6 +1,6 @@
 //go:build unix
 
-package harvest
+package mcpserver
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import (
 	"errors"
@@ -31,6 +31,9 @@ type Server struct {
 	Dir     string // working directory; empty for the caller's
 	URL     string // empty for a command
 	Headers []Variable
+	// Directories are the folders that the server may look into, as the entry has
+	// them under allowed_directories.
+	Directories []string
 	// Taken are the values that ${NAME} stood for, which are secrets.
 	Taken []string
 	// Fault says why the server cannot be asked; empty if it can. It is the
@@ -81,6 +84,11 @@ func ReadConfig(file string, environ func(string) (string, bool)) (*Config, erro
 	if err != nil {
 		return nil, err
 	}
+	return ParseConfig(file, data, environ)
+}
+
+// ParseConfig reads the text of such a file.
+func ParseConfig(file string, data []byte, environ func(string) (string, bool)) (*Config, error) {
 	data = withoutComments(data)
 	top, err := rawjson.Object(data)
 	if err != nil {

@@ -1,4 +1,4 @@
-package harvest
+package mcpserver
 
 import "syscall"
 
