@@ -41,11 +41,7 @@ func LoadGateway(path string) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w\nhint: name a gateway.yaml", path, err)
 	}
-	digest := sha256.New()
-	digest.Write(text)
-	digest.Write([]byte{0})
-	digest.Write(config.Servers) // which may stand in a file of their own
-	sum := fmt.Sprintf("%x", digest.Sum(nil))
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
 	return &Gateway{Name: filepath.Base(path) + "@" + sum[:gatewayDigits], SHA256: sum, Config: config}, nil
 }
 

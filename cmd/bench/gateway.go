@@ -83,7 +83,10 @@ func gatewayCheck(env cli.Env, path string, asJSON bool) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	out := checked{SchemaVersion: 1, File: path, Endpoints: make(map[string]int), Rules: len(config.Rules), Servers: config.ServerNames, Findings: config.Lint("")}
+	out := checked{SchemaVersion: 1, File: path, Endpoints: make(map[string]int), Rules: len(config.Rules), Findings: config.Lint()}
+	for _, s := range config.Servers {
+		out.Servers = append(out.Servers, s.Label)
+	}
 	for _, c := range cards {
 		if c.Target == card.ResultReadTarget {
 			continue

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/graph/topo"
 
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 	"github.com/toolgauge/toolgauge/internal/nearest"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/strictyaml"
@@ -201,7 +202,7 @@ func (b *batch) checkTarget(c *Card) {
 		return
 	}
 	if server, ok := MCPServer(c.Target); ok { // a server may have any name, a host may not
-		if !slices.Contains(b.config.ServerNames, server) {
+		if !slices.ContainsFunc(b.config.Servers, func(s mcpserver.Server) bool { return s.Label == server }) {
 			b.fail(c, "add the server under mcpServers, or take the tool out", "its source is gone: there is no MCP server %q", server)
 		}
 		return

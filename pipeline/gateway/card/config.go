@@ -1,6 +1,10 @@
 package card
 
-import "time"
+import (
+	"time"
+
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
+)
 
 // Config is a gateway's whole configuration.
 type Config struct {
@@ -12,21 +16,18 @@ type Config struct {
 	// Defaults are those of cards that say nothing.
 	Defaults Defaults
 
-	Session Session
-	Confirm Confirm
-	Limits  Limits
-	Breaker Breaker
-	Memory  FailureMemory
-	Audit   Audit
-	Redact  Redact
-	Model   *Model   // nil: none
-	Embed   *Model   // an endpoint for embeddings; nil: candidates come from the retriever vector
-	Folders []string // that internal://builtin/list_files may look into; absolute
-	// Servers are the MCP servers of the file, as the text of an mcp.json; nil: none.
-	Servers []byte
-	// ServerNames are the labels of Servers.
-	ServerNames []string
-	Simulated   map[string]*Simulation // models of sim://NAME
+	Session   Session
+	Confirm   Confirm
+	Limits    Limits
+	Breaker   Breaker
+	Memory    FailureMemory
+	Audit     Audit
+	Redact    Redact
+	Model     *Model                 // nil: none
+	Embed     *Model                 // an endpoint for embeddings; nil: candidates come from the retriever vector
+	Folders   []string               // that internal://builtin/list_files may look into; absolute
+	Servers   []mcpserver.Server     // MCP servers that are switched on
+	Simulated map[string]*Simulation // models of sim://NAME
 }
 
 // Rule changes the cards that it matches. Rules apply in their order, the later

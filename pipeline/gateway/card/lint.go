@@ -3,13 +3,12 @@ package card
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
 
-	"github.com/toolgauge/toolgauge/internal/rawjson"
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 )
 
 // Severity is how much a finding matters.
@@ -44,19 +43,13 @@ const (
 // destructive matches names of tools that change what others rely on.
 var destructive = regexp.MustCompile(`(?i)(^|[_-])(delete|remove|drop|destroy|purge|wipe|send|pay|transfer|refund|publish)([_-]|$)`)
 
-// Lint looks for what is allowed and hardly meant, by line. home is the user's home
-// folder; empty means the one of the environment.
-func (c *Config) Lint(home string) []Finding {
-	if home == "" {
-		home, _ = os.UserHomeDir() // without one nothing is compared with it
-	}
+// Lint looks for what is allowed and hardly meant, by line.
+func (c *Config) Lint() []Finding {
 	l := linter{config: c}
 	for _, folder := range c.Folders {
-		if Risky(folder, home) {
-			l.add("risky_folder", SeverityError, nil, "name the folders that are needed", "list_files may look into %s", folder)
-		}
+		l.folder(folder, "list_files may look into %s", folder)
 	}
-	l.servers(home)
+	l.servers()
 	cards, err := c.Complete()
 	if err != nil {
 		return nil // a faulty configuration is refused before it is looked at
@@ -89,55 +82,25 @@ func (l *linter) add(rule string, severity Severity, c *Card, hint, format strin
 	l.found = append(l.found, f)
 }
 
-// Risky reports whether a folder is one that nobody should hand over whole: the root, a
-// home folder, or one that holds it.
-func Risky(folder, home string) bool {
-	folder = filepath.Clean(folder)
-	if folder == string(filepath.Separator) || folder == filepath.VolumeName(folder)+string(filepath.Separator) {
-		return true
-	}
-	if home != "" {
-		if relative, err := filepath.Rel(folder, filepath.Clean(home)); err == nil && !startsWithUp(relative) {
-			return true
+// servers looks at the folders that MCP servers are given: those that their entry names,
+// and arguments that are paths.
+func (l *linter) servers() {
+	for _, s := range l.config.Servers {
+		for _, folder := range s.Directories {
+			l.folder(folder, "MCP server %q may use %s", s.Label, folder)
 		}
-	}
-	parent := filepath.Dir(folder)
-	return folder == "/root" || folder == "/home" || folder == "/Users" || parent == "/home" || parent == "/Users"
-}
-
-func startsWithUp(path string) bool {
-	return path == ".." || len(path) > 2 && path[:2] == ".." && path[2] == filepath.Separator
-}
-
-// servers looks at the folders that MCP servers are given.
-func (l *linter) servers(home string) {
-	fields, err := rawjson.Object(l.config.Servers)
-	if err != nil || len(fields) == 0 {
-		return
-	}
-	var entries []rawjson.Field
-	if list, err := rawjson.Array(fields[0].Value); err == nil {
-		for i, raw := range list {
-			entries = append(entries, rawjson.Field{Key: l.config.ServerNames[i], Value: raw})
-		}
-	} else if entries, err = rawjson.Object(fields[0].Value); err != nil {
-		return
-	}
-	for _, e := range entries {
-		server, err := rawjson.Object(e.Value)
-		if err != nil {
-			continue
-		}
-		for _, field := range []string{"allowed_directories", "args"} {
-			raw, _ := rawjson.Get(server, field)
-			list, _ := rawjson.Array(raw) // what is none is refused elsewhere
-			for _, item := range list {
-				folder, ok := rawjson.Text(item)
-				if ok && (filepath.IsAbs(folder) || folder == "~" || folder == "$HOME" || folder == "${HOME}") && (folder[0] != '/' || Risky(folder, home)) {
-					l.add("risky_folder", SeverityError, nil, "name the folders that the server needs", "MCP server %q may use %s", e.Key, folder)
-				}
+		for _, argument := range s.Args {
+			if filepath.IsAbs(argument) || argument == "~" {
+				l.folder(argument, "MCP server %q is started with the folder %s", s.Label, argument)
 			}
 		}
+	}
+}
+
+// folder looks at one folder, about which a text is.
+func (l *linter) folder(path, format string, args ...any) {
+	if reason := mcpserver.RiskyDirectory(path); reason != "" {
+		l.add("risky_folder", SeverityError, nil, "name the folders that are needed", "%s: %s", fmt.Sprintf(format, args...), reason)
 	}
 }
 

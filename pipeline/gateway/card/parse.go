@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/toolgauge/toolgauge/internal/mcpserver"
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/strictyaml"
 )
@@ -173,28 +174,31 @@ func (p *parser) model(o *strictyaml.Object, field string) *Model {
 	return m
 }
 
-// servers takes the MCP servers of either form.
+// servers takes the MCP servers of either form, as an mcp.json has them.
 func (p *parser) servers(o *strictyaml.Object) {
-	list, byName := o.JSON("mcp_servers"), o.JSON("mcpServers")
-	switch {
-	case list != nil && byName != nil:
-		o.Fail(o.Field("mcpServers"), "keep one of the two", "mcp_servers and mcpServers are both given")
-	case list != nil:
-		p.config.Servers = rawjson.AppendObject(nil, []rawjson.Field{{Key: "mcp_servers", Value: list}})
-		elements, err := rawjson.Array(list)
+	for _, field := range []string{"mcp_servers", "mcpServers"} {
+		text := o.JSON(field)
+		switch {
+		case text == nil:
+			continue
+		case p.config.Servers != nil:
+			o.Fail(o.Field(field), "keep one of the two", "mcp_servers and mcpServers are both given")
+			continue
+		}
+		config, err := mcpserver.ParseConfig(p.config.File, rawjson.AppendObject(nil, []rawjson.Field{{Key: field, Value: text}}), os.LookupEnv)
 		if err != nil {
-			o.Fail(o.Field("mcp_servers"), "begin each server with \"- name:\"", "mcp_servers is not a list")
-			return
+			text, hint, _ := strings.Cut(strings.TrimPrefix(err.Error(), p.config.File+": "), "\nhint: ")
+			o.Fail(o.Field(field), hint, "%s", text)
+			continue
 		}
-		for _, e := range elements {
-			fields, _ := rawjson.Object(e) // what is none is refused by who reads the entry
-			raw, _ := rawjson.Get(fields, "name")
-			name, _ := rawjson.Text(raw)
-			p.config.ServerNames = append(p.config.ServerNames, name)
+		p.config.Servers = config.Servers
+		for i := range config.Servers {
+			if dir := config.Servers[i].Dir; dir != "" {
+				config.Servers[i].Dir = p.path(dir)
+			} else {
+				config.Servers[i].Dir = p.path(".")
+			}
 		}
-	case byName != nil:
-		p.config.Servers = rawjson.AppendObject(nil, []rawjson.Field{{Key: "mcpServers", Value: byName}})
-		p.config.ServerNames, _ = o.Pairs("mcpServers")
 	}
 }
 
