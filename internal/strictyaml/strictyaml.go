@@ -30,9 +30,10 @@ import (
 // Limits on a file.
 const (
 	BytesMax  = 1 << 20
-	depthMax  = 64      // levels of YAML
-	jsonMax   = 1 << 20 // bytes of JSON that a value means, aliases written out
+	depthMax  = 64      // levels of YAML, aliases written out
+	meantMax  = 4 << 20 // bytes that a file means, aliases written out
 	faultsMax = 50      // that an error tells of
+	hintsMax  = 1 << 10 // faults after which nobody looks for the name that was meant
 )
 
 // Fault is one thing that is wrong with a file.
@@ -119,7 +120,62 @@ func NewReader(file string, data []byte) (*Reader, *yaml.Node) {
 		whole("a file holds one document", "not one YAML document")
 		return r, nil
 	}
+	m := measure{r: r, known: make(map[*yaml.Node]extent)}
+	if m.of(document.Content[0]); len(r.faults) > 0 {
+		return r, nil
+	}
 	return r, document.Content[0]
+}
+
+// extent is how much a value means with its aliases written out.
+type extent struct {
+	bytes, levels int
+	open          bool // it is being measured: an alias to it never ends
+}
+
+// measure finds out how much the values of a file mean, each once: a few lines of aliases
+// to aliases can mean more than any machine holds.
+type measure struct {
+	r     *Reader
+	known map[*yaml.Node]extent
+}
+
+func (m *measure) of(n *yaml.Node) extent {
+	if e, ok := m.known[n]; ok {
+		return e
+	}
+	m.known[n] = extent{open: true}
+	e := extent{bytes: len(n.Value) + 1}
+	parts := n.Content
+	if n.Kind == yaml.AliasNode {
+		e.bytes, parts = 0, []*yaml.Node{n.Alias}
+	}
+	for _, part := range parts {
+		inner := m.of(part)
+		if len(m.r.faults) > 0 {
+			return e
+		}
+		e.bytes, e.levels = e.bytes+inner.bytes, max(e.levels, inner.levels+1)
+		switch {
+		case inner.open:
+			m.r.Fail(n, "write the value out", "an alias to what holds it")
+		case e.bytes > meantMax || e.levels > depthMax:
+			m.r.Fail(n, fmt.Sprintf("use fewer aliases: a file may mean %d bytes, %d levels deep", meantMax, depthMax), "nested too deeply, or too large with its aliases written out")
+		default:
+			continue
+		}
+		return e
+	}
+	m.known[n] = e
+	return e
+}
+
+// nearest words the hint for a name that is not known.
+func (r *Reader) nearest(name string, known []string) string {
+	if len(r.faults) > hintsMax {
+		return "docs/format.md has every field"
+	}
+	return nearest.Hint(name, known)
 }
 
 // Fail notes a fault at a node.
@@ -158,7 +214,7 @@ type Object struct {
 }
 
 // Object takes a mapping apart: fields that are not known, and repeats, are faults. what
-// names it in faults. A nil node is a mapping without fields.
+// names it in faults; empty, it is the file. A nil node is a mapping without fields.
 func (r *Reader) Object(n *yaml.Node, what string, known ...string) *Object {
 	o := &Object{Reader: r, Node: n, what: what, fields: make(map[string]*yaml.Node)}
 	if n = resolved(n); n == nil {
@@ -166,16 +222,16 @@ func (r *Reader) Object(n *yaml.Node, what string, known ...string) *Object {
 		return o
 	}
 	if n.Kind != yaml.MappingNode {
-		r.Fail(o.Node, "write FIELD: VALUE, with fields among "+strings.Join(known, ", "), "%s is not a mapping of fields", what)
+		r.Fail(o.Node, "write FIELD: VALUE, with fields among "+strings.Join(known, ", "), "%s is not a mapping of fields", cmp.Or(what, "the file"))
 		return o
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch {
 		case !slices.Contains(known, key.Value):
-			r.Fail(key, nearest.Hint(key.Value, known), "%s: unknown field %q", what, shown(key.Value))
+			r.Fail(key, r.nearest(key.Value, known), "%s", o.path(fmt.Sprintf("unknown field %q", shown(key.Value))))
 		case o.fields[key.Value] != nil:
-			r.Fail(key, "keep one of the two", "%s: field %q is there twice", what, key.Value)
+			r.Fail(key, "keep one of the two", "%s", o.path(fmt.Sprintf("field %q is there twice", key.Value)))
 		default:
 			o.fields[key.Value] = value
 		}
@@ -195,11 +251,12 @@ func (o *Object) Has(name string) bool { return o.fields[name] != nil }
 func (o *Object) Require(hint string, names ...string) {
 	for _, name := range names {
 		if o.fields[name] == nil && o.Node.Line > 0 {
-			o.Fail(o.Node, hint, "%s has no %s", o.what, name)
+			o.Fail(o.Node, hint, "%s has no %s", cmp.Or(o.what, "the file"), name)
 		}
 	}
 }
 
+// path names something of a mapping in a fault.
 func (o *Object) path(field string) string {
 	if o.what == "" {
 		return field
@@ -224,7 +281,7 @@ func (o *Object) Text(field string) string {
 func (o *Object) Word(field string, known ...string) string {
 	word := o.Text(field)
 	if word != "" && !slices.Contains(known, word) {
-		o.Fail(o.fields[field], nearest.Hint(word, known), "%s: unknown word %q", o.path(field), shown(word))
+		o.Fail(o.fields[field], o.nearest(word, known), "%s: unknown word %q", o.path(field), shown(word))
 		return ""
 	}
 	return word
@@ -266,12 +323,15 @@ func (o *Object) Pairs(field string) (keys []string, values []*yaml.Node) {
 		o.Fail(o.fields[field], "write NAME: VALUE", "%s is not a mapping", o.path(field))
 		return nil, nil
 	}
+	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if slices.Contains(keys, n.Content[i].Value) {
-			o.Fail(n.Content[i], "keep one of the two", "%s: %q is there twice", o.path(field), shown(n.Content[i].Value))
+		key := n.Content[i].Value
+		if seen[key] {
+			o.Fail(n.Content[i], "keep one of the two", "%s: %q is there twice", o.path(field), shown(key))
 			continue
 		}
-		keys, values = append(keys, n.Content[i].Value), append(values, n.Content[i+1])
+		seen[key] = true
+		keys, values = append(keys, key), append(values, n.Content[i+1])
 	}
 	return keys, values
 }
@@ -340,7 +400,7 @@ func (o *Object) JSON(field string) []byte {
 	if n == nil {
 		return nil
 	}
-	data, err := appendJSON(nil, n, 0)
+	data, err := appendJSON(nil, n)
 	if err != nil {
 		o.Fail(n, "write a value that JSON has too", "%s: %s", o.path(field), err)
 		return nil
@@ -348,30 +408,25 @@ func (o *Object) JSON(field string) []byte {
 	return data
 }
 
-var errTooDeep = errors.New("nested too deeply, or too large with its aliases written out")
-
-func appendJSON(dst []byte, n *yaml.Node, depth int) ([]byte, error) {
-	if depth > depthMax || len(dst) > jsonMax {
-		return nil, errTooDeep
-	}
+func appendJSON(dst []byte, n *yaml.Node) ([]byte, error) {
 	var err error
 	switch n.Kind {
 	case yaml.AliasNode:
-		return appendJSON(dst, n.Alias, depth+1)
+		return appendJSON(dst, n.Alias)
 	case yaml.MappingNode:
 		dst = append(dst, '{')
-		var keys []string
+		seen := make(map[string]bool)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
-			if key.Kind != yaml.ScalarNode || slices.Contains(keys, key.Value) {
+			if key.Kind != yaml.ScalarNode || seen[key.Value] {
 				return nil, fmt.Errorf("the key %q is no text, or is there twice", shown(key.Value))
 			}
-			keys = append(keys, key.Value)
+			seen[key.Value] = true
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = append(rawjson.AppendString(dst, key.Value), ':')
-			if dst, err = appendJSON(dst, n.Content[i+1], depth+1); err != nil {
+			if dst, err = appendJSON(dst, n.Content[i+1]); err != nil {
 				return nil, err
 			}
 		}
@@ -382,7 +437,7 @@ func appendJSON(dst []byte, n *yaml.Node, depth int) ([]byte, error) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = appendJSON(dst, item, depth+1); err != nil {
+			if dst, err = appendJSON(dst, item); err != nil {
 				return nil, err
 			}
 		}
