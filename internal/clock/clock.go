@@ -25,8 +25,10 @@ type Timeline interface {
 	// Go starts a task, which may itself wait and start tasks.
 	Go(task func())
 	// Wait blocks the task that calls it until e happens, d has passed or ctx is
-	// done, and says which; of several at once the first in this order. A nil e
-	// never happens, and a d below 0 never passes.
+	// done, and says which. When it begins, an event that has happened goes before a
+	// ctx that is done, and that before any d; of what comes at once later, any may
+	// be said, but on Virtual the same every time. A nil e never happens, and a d
+	// below 0 never passes.
 	Wait(ctx context.Context, e *Event, d time.Duration) Woken
 }
 
@@ -69,6 +71,9 @@ func (Wall) Wait(ctx context.Context, e *Event, d time.Duration) Woken {
 			return Happened
 		}
 		happened = e.channel()
+	}
+	if ctx.Err() != nil {
+		return Cancelled
 	}
 	var passed <-chan time.Time
 	if d >= 0 {

@@ -3,6 +3,7 @@ package clock
 import (
 	"container/heap"
 	"context"
+	"math"
 	"time"
 )
 
@@ -23,6 +24,7 @@ type Virtual struct {
 	owner   *task // the goroutine that is no task of Go
 	running *task
 	parked  taskQueue // those that wait for a time
+	tasks   int       // started by Go and not ended
 	ranks   uint64    // handed out to tasks that the owner started
 	serial  uint64    // handed out to each entry of the queue
 }
@@ -51,12 +53,22 @@ func (v *Virtual) Advance(d time.Duration) {
 }
 
 // Settle lets all tasks end, whatever time that takes. The owner calls it before
-// it drops the clock.
+// it drops the clock. It panics if tasks are left that wait for events, which
+// nobody will let happen.
 func (v *Virtual) Settle() {
+	owner := v.current()
+	owner.rank = math.MaxUint64 // after everybody else at any time
 	for len(v.parked) > 0 {
-		v.Advance(max(v.parked[0].at-v.elapsed, 1))
+		v.Wait(context.Background(), nil, v.parked[0].at-v.elapsed)
+	}
+	owner.rank = 0
+	if v.tasks > 0 {
+		panic(stuck)
 	}
 }
+
+// stuck is the panic of a program that cannot go on.
+const stuck = "clock: every task waits for an event, and nobody is left to let it happen"
 
 // Go starts a task. It runs when the one that calls Go waits or ends.
 func (v *Virtual) Go(start func()) {
@@ -67,6 +79,7 @@ func (v *Virtual) Go(start func()) {
 		v.ranks++
 		t.rank = v.ranks
 	}
+	v.tasks++
 	v.park(t)
 }
 
@@ -90,8 +103,9 @@ func (v *Virtual) Wait(ctx context.Context, e *Event, d time.Duration) Woken {
 	if ctx.Err() != nil {
 		return Cancelled
 	}
-	if e == nil && d >= 0 && (len(v.parked) == 0 || v.parked[0].at > v.elapsed+d) {
-		v.elapsed += d // nobody else has anything to do
+	until := v.after(d)
+	if e == nil && d >= 0 && (len(v.parked) == 0 || v.parked[0].at > until) {
+		v.elapsed = until // nobody else has anything to do
 		return Passed
 	}
 	t.woken = Passed
@@ -99,7 +113,7 @@ func (v *Virtual) Wait(ctx context.Context, e *Event, d time.Duration) Woken {
 		e.await(t)
 	}
 	if d >= 0 {
-		t.at = v.elapsed + d
+		t.at = until
 		v.park(t)
 	}
 	v.pass(t)
@@ -110,6 +124,14 @@ func (v *Virtual) Wait(ctx context.Context, e *Event, d time.Duration) Woken {
 		return Cancelled
 	}
 	return t.woken
+}
+
+// after is the time d from now, or the end of time, which no wait goes beyond.
+func (v *Virtual) after(d time.Duration) time.Duration {
+	if d > math.MaxInt64-v.elapsed {
+		return math.MaxInt64
+	}
+	return v.elapsed + d
 }
 
 // wake puts a task whose event happened in line.
@@ -132,7 +154,7 @@ func (v *Virtual) park(t *task) {
 // caller's again. Nil means a task that has ended.
 func (v *Virtual) pass(from *task) {
 	if len(v.parked) == 0 {
-		panic("clock: every task waits for an event, and nobody is left to let it happen")
+		panic(stuck)
 	}
 	next := heap.Pop(&v.parked).(*task)
 	v.elapsed = max(v.elapsed, next.at)
@@ -143,8 +165,8 @@ func (v *Virtual) pass(from *task) {
 	if start := next.start; start != nil {
 		next.start, next.resume = nil, make(chan struct{})
 		go func() {
+			defer v.end() // also of a task that leaves its goroutine, as failing tests do
 			start()
-			v.pass(nil)
 		}()
 	} else {
 		next.resume <- struct{}{}
@@ -152,6 +174,12 @@ func (v *Virtual) pass(from *task) {
 	if from != nil {
 		<-from.resume
 	}
+}
+
+// end gives the turn of a task away for good.
+func (v *Virtual) end() {
+	v.tasks--
+	v.pass(nil)
 }
 
 // taskQueue is a heap of tasks, the next one first.

@@ -107,7 +107,9 @@ func (c *call) attempt(ctx context.Context, t *tool, n int) (got endpoint.Answer
 	if fault != nil && fault.Kind == endpoint.Timeout {
 		c.record.TimedOut++
 	}
-	if permit.Done(fault != nil && fault.Breaks()) {
+	if fault != nil && fault.Kind == endpoint.Closed {
+		permit.Withdraw() // the call ended, not the endpoint's work
+	} else if permit.Done(fault != nil && fault.Breaks()) {
 		c.record.Opened = true
 	}
 	return got, fault, nil

@@ -41,7 +41,8 @@ func NewBreakers(t clock.Timeline, rule card.Breaker) *Breakers {
 	return &Breakers{time: t, rule: rule, all: make(map[string]*breaker)}
 }
 
-// Permit is leave to make one call; its holder says how the call ended.
+// Permit is leave to make one call; its holder says how the call ended, by Done or by
+// Withdraw: until then no other probe is let through.
 type Permit struct {
 	breakers *Breakers
 	key      string
@@ -79,6 +80,21 @@ func (b *Breakers) IsOpen(key string) bool {
 	defer b.mu.Unlock()
 	k := b.all[key]
 	return k != nil && k.open && (k.probing || b.time.Now().Before(k.until))
+}
+
+// Withdraw says that the call tells nothing of the endpoint: it was not made, or nobody
+// waited for its end. The next call may be the probe in its place.
+func (p *Permit) Withdraw() {
+	b := p.breakers
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.done {
+		return
+	}
+	p.done = true
+	if p.probe {
+		b.all[p.key].probing = false
+	}
 }
 
 // Done says how the call ended, and reports whether that opened the breaker. What

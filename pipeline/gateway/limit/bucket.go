@@ -15,8 +15,9 @@ import (
 type Buckets struct {
 	time clock.Timeline
 
-	mu  sync.Mutex
-	all map[bucketKey]*bucket
+	mu    sync.Mutex
+	all   map[bucketKey]*bucket
+	sweep int // how many there may be before the full ones are dropped
 }
 
 type bucketKey struct{ session, tool string }
@@ -26,38 +27,46 @@ type bucket struct {
 	limiter *rate.Limiter
 }
 
-// bucketsMax is how many buckets are kept before those that are full again, and so no
+// bucketsKept is how many buckets are kept before those that are full again, and so no
 // different from new ones, are dropped.
-const bucketsMax = 1 << 14
+const bucketsKept = 1 << 14
 
 // NewBuckets returns buckets that are all full.
 func NewBuckets(t clock.Timeline) *Buckets {
-	return &Buckets{time: t, all: make(map[bucketKey]*bucket)}
+	return &Buckets{time: t, all: make(map[bucketKey]*bucket), sweep: bucketsKept}
 }
 
 // Take takes a token of a session's bucket for a tool, and waits until there is one,
-// but not longer than patience: then it returns a *WouldWait at once. A caller whose
-// context ends gives its token back.
+// but not longer than patience: then it returns a *WouldWait at once. A patience below
+// 0 has no end. A caller whose context ends gives its token back, as far as those who
+// came after it have not built on it: what they were told to wait stays.
 func (b *Buckets) Take(ctx context.Context, session, tool string, limit card.RateLimit, patience time.Duration) (waited time.Duration, err error) {
 	if limit.BucketCapacity <= 0 {
 		return 0, ctx.Err()
 	}
-	return take(ctx, b.time, b.of(session, tool, limit), patience)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	b.mu.Lock() // until there is a reservation: a bucket in use is not dropped
+	now := b.time.Now()
+	got, err := reserve(b.of(session, tool, limit, now), now, patience)
+	b.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return got.await(ctx, b.time)
 }
 
-func (b *Buckets) of(session, tool string, limit card.RateLimit) *rate.Limiter {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// of is a session's bucket for a tool.
+func (b *Buckets) of(session, tool string, limit card.RateLimit, now time.Time) *rate.Limiter {
 	key := bucketKey{session, tool}
 	kept := b.all[key]
-	now := b.time.Now()
 	switch {
 	case kept == nil:
-		if len(b.all) >= bucketsMax {
+		if len(b.all) >= b.sweep {
 			b.forget(now)
 		}
 		kept = &bucket{limit, rate.NewLimiter(rate.Limit(limit.RefillRate), limit.BucketCapacity)}
-		// A limiter that never gave a token is full at whatever time it is asked first.
 		b.all[key] = kept
 	case kept.limit != limit:
 		kept.limit = limit
@@ -67,41 +76,54 @@ func (b *Buckets) of(session, tool string, limit card.RateLimit) *rate.Limiter {
 	return kept.limiter
 }
 
-// forget drops the buckets that are full.
+// forget drops the buckets that are full. It is not called again before there are
+// twice as many as it left.
 func (b *Buckets) forget(now time.Time) {
 	for key, kept := range b.all {
 		if kept.limiter.TokensAt(now) >= float64(kept.limit.BucketCapacity) {
 			delete(b.all, key)
 		}
 	}
+	b.sweep = max(bucketsKept, 2*len(b.all))
 }
 
-// take waits for one token of a limiter.
-func take(ctx context.Context, t clock.Timeline, limiter *rate.Limiter, patience time.Duration) (time.Duration, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
+// token is one that a limiter gave for a time to come.
+type token struct {
+	*rate.Reservation
+	from time.Time // when it was asked for
+	wait time.Duration
+}
+
+// reserve takes a token, if the wait for it is within patience. No other may reserve
+// meanwhile: what is taken and given back at once would hold it up.
+func reserve(limiter *rate.Limiter, now time.Time, patience time.Duration) (token, error) {
+	r := limiter.ReserveN(now, 1)
+	wait := r.DelayFrom(now)
+	if wait == rate.InfDuration {
+		r.CancelAt(now)
+		return token{}, &WouldWait{}
 	}
-	now := t.Now()
-	reservation := limiter.ReserveN(now, 1)
-	wait := reservation.DelayFrom(now)
-	if !reservation.OK() || wait > patience {
-		reservation.CancelAt(now)
-		if !reservation.OK() || wait == rate.InfDuration {
-			wait = 0
-		}
-		return 0, &WouldWait{RetryAfter: wait}
+	if patience >= 0 && wait > patience {
+		r.CancelAt(now)
+		return token{}, &WouldWait{RetryAfter: wait}
 	}
-	if err := clock.Sleep(ctx, t, wait); err != nil {
+	return token{r, now, wait}, nil
+}
+
+// await waits for a token's time.
+func (k token) await(ctx context.Context, t clock.Timeline) (waited time.Duration, err error) {
+	if err := clock.Sleep(ctx, t, k.wait); err != nil {
 		now := t.Now()
-		reservation.CancelAt(now)
-		return 0, err
+		k.CancelAt(now)
+		return now.Sub(k.from), err
 	}
-	return wait, nil
+	return k.wait, nil
 }
 
 // Rate is a limit of calls a second over all sessions.
 type Rate struct {
 	time    clock.Timeline
+	mu      sync.Mutex    // held from a reservation to its refusal
 	limiter *rate.Limiter // nil: no limit
 }
 
@@ -110,14 +132,20 @@ func NewRate(t clock.Timeline, perSecond float64) *Rate {
 	if perSecond <= 0 {
 		return &Rate{time: t}
 	}
-	return &Rate{t, rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))}
+	return &Rate{time: t, limiter: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))}
 }
 
 // Take waits for the next call's time, but not longer than patience: then it returns a
-// *WouldWait at once.
+// *WouldWait at once; see Buckets.Take.
 func (r *Rate) Take(ctx context.Context, patience time.Duration) (waited time.Duration, err error) {
-	if r.limiter == nil {
-		return 0, ctx.Err()
+	if err := ctx.Err(); err != nil || r.limiter == nil {
+		return 0, err
 	}
-	return take(ctx, r.time, r.limiter, patience)
+	r.mu.Lock()
+	got, err := reserve(r.limiter, r.time.Now(), patience)
+	r.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return got.await(ctx, r.time)
 }

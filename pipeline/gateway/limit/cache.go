@@ -43,6 +43,9 @@ type entry struct {
 	expires time.Time
 }
 
+// size is what an entry takes, in bytes: the key holds the arguments of a call.
+func (e *entry) size() int { return len(e.key) + e.value.Size }
+
 // flight is a value that somebody is getting.
 type flight struct {
 	landed clock.Event
@@ -96,7 +99,7 @@ func (c *Cache) fly(ctx context.Context, f *flight, key string, epoch int, ttl t
 	}()
 	value, keep := fill()
 	f.value, f.ok = value, ctx.Err() == nil
-	if keep && f.ok {
+	if keep && f.ok && ttl > 0 {
 		c.mu.Lock()
 		if c.epoch == epoch {
 			c.put(&entry{key, value, c.time.Now().Add(ttl)})
@@ -136,11 +139,11 @@ func (c *Cache) put(e *entry) {
 	if at, ok := c.entries[e.key]; ok {
 		c.drop(at)
 	}
-	if e.value.Size > c.bytesMax {
-		return
+	if e.size() > c.bytesMax {
+		return // it would take the place of all others
 	}
 	c.entries[e.key] = c.recent.PushFront(e)
-	c.bytes += e.value.Size
+	c.bytes += e.size()
 	for c.bytes > c.bytesMax || len(c.entries) > c.entriesMax {
 		c.drop(c.recent.Back())
 	}
@@ -150,23 +153,25 @@ func (c *Cache) drop(at *list.Element) {
 	e := at.Value.(*entry)
 	c.recent.Remove(at)
 	delete(c.entries, e.key)
-	c.bytes -= e.value.Size
+	c.bytes -= e.size()
 }
 
-// inexact matches a number that a float64 may not hold: canonical JSON (RFC 8785)
-// writes numbers as doubles, and would make two of them alike.
-var inexact = regexp.MustCompile(`[0-9]{16}|[0-9]\.[0-9]{15}|[eE][+-]?[0-9]{3}`)
+// inexact matches numbers that a float64 may not tell apart: those of more than 15
+// digits, or of exponents near its ends. Canonical JSON (RFC 8785) writes numbers as
+// doubles, and would make 9007199254740993 and 9007199254740992 alike.
+var inexact = regexp.MustCompile(`(?:[0-9]\.?){16}|[eE][+-]?[0-9]{3}`)
 
 // Key is the key of a call: tool, the card's serial, who calls, and the arguments in
 // canonical form. Arguments with numbers that a double may not hold stay as they were
-// written. It fails for arguments that are no JSON.
+// written. It fails for arguments that are no JSON, or have no canonical form: a name
+// twice in one object, half a surrogate pair, a number that no double reaches.
 func Key(id string, serial uint64, principal string, arguments json.RawMessage) (string, error) {
-	canonical := []byte(arguments)
-	if !inexact.Match(arguments) {
-		var err error
-		if canonical, err = jcs.Transform(arguments); err != nil {
-			return "", err
-		}
+	canonical, err := jcs.Transform(arguments)
+	if err != nil {
+		return "", err
+	}
+	if inexact.Match(arguments) {
+		canonical = arguments
 	}
 	var b strings.Builder
 	b.Grow(len(id) + len(principal) + len(canonical) + 24)

@@ -34,27 +34,41 @@ func (p Place) Leave() {
 	}
 }
 
-// Enter waits for a place, which the caller gives back. It returns *Full at
-// once if too many wait, *WouldWait when patience is over, or the context's error.
+// Enter waits for a place, which the caller gives back, but not longer than patience,
+// which has no end below 0. It returns *Full at once if too many wait, *WouldWait when
+// patience is over, or the context's error.
 func (g *Gate) Enter(ctx context.Context, patience time.Duration) (place Place, waited time.Duration, err error) {
-	if err := ctx.Err(); err != nil {
+	turn, err := g.join(ctx)
+	if err != nil {
 		return Place{}, 0, err
 	}
+	return g.await(ctx, turn, patience)
+}
+
+// join takes a place, or one in the queue, whose turn is then to be waited for.
+func (g *Gate) join(ctx context.Context) (turn *clock.Event, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	g.mu.Lock()
-	if g.inside < g.width && len(g.waiting) == 0 {
+	defer g.mu.Unlock()
+	switch {
+	case g.inside < g.width: // then nobody waits
 		g.inside++
-		g.mu.Unlock()
+		return nil, nil
+	case len(g.waiting) >= g.queue:
+		return nil, &Full{Waiting: len(g.waiting)}
+	}
+	turn = &clock.Event{}
+	g.waiting = append(g.waiting, turn)
+	return turn, nil
+}
+
+// await waits for a turn; nil is that of one who is inside.
+func (g *Gate) await(ctx context.Context, turn *clock.Event, patience time.Duration) (place Place, waited time.Duration, err error) {
+	if turn == nil {
 		return Place{g}, 0, nil
 	}
-	if len(g.waiting) >= g.queue {
-		n := len(g.waiting)
-		g.mu.Unlock()
-		return Place{}, 0, &Full{n}
-	}
-	turn := &clock.Event{}
-	g.waiting = append(g.waiting, turn)
-	g.mu.Unlock()
-
 	before := g.time.Now()
 	woken := g.time.Wait(ctx, turn, patience)
 	waited = g.time.Now().Sub(before)
@@ -135,22 +149,10 @@ func (g *Gates) Enter(ctx context.Context, name string, patience time.Duration) 
 		gate = NewGate(g.time, g.width, g.queue)
 		g.all[name] = gate
 	}
-	// Entered under the lock as far as it does not wait, a gate in use is never dropped.
-	if place, ok := gate.enterNow(ctx); ok {
-		g.mu.Unlock()
-		return place, 0, nil
-	}
+	turn, err := gate.join(ctx) // under the lock: from here on the gate is not idle
 	g.mu.Unlock()
-	return gate.Enter(ctx, patience)
-}
-
-// enterNow enters if nobody need be waited for.
-func (g *Gate) enterNow(ctx context.Context) (place Place, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if ctx.Err() != nil || g.inside >= g.width || len(g.waiting) > 0 {
-		return Place{}, false
+	if err != nil {
+		return Place{}, 0, err
 	}
-	g.inside++
-	return Place{g}, true
+	return gate.await(ctx, turn, patience)
 }

@@ -15,19 +15,27 @@ type Memory struct {
 	time clock.Timeline
 	rule card.FailureMemory
 
-	mu       sync.Mutex
-	failures map[failureKey][]time.Time // within the window, oldest first
-	degraded map[string]time.Time       // by tool: when the next probe is let through
+	mu     sync.Mutex
+	tools  map[string]*ailing
+	params int // with failures, over all tools
 }
 
-type failureKey struct{ tool, pointer, keyword string }
+// ailing is a tool that failed.
+type ailing struct {
+	failures map[param][]time.Time // within the window, the oldest first
+	degraded bool
+	probe    time.Time // of a degraded tool: when the next probe is let through
+}
 
-// failuresMax is how many parameters are remembered before old ones are forgotten.
-const failuresMax = 1 << 14
+// param is what a tool failed on.
+type param struct{ pointer, keyword string }
+
+// paramsMax is how many parameters are remembered before old failures are forgotten.
+const paramsMax = 1 << 14
 
 // NewMemory returns a memory of nothing.
 func NewMemory(t clock.Timeline, rule card.FailureMemory) *Memory {
-	return &Memory{time: t, rule: rule, failures: make(map[failureKey][]time.Time), degraded: make(map[string]time.Time)}
+	return &Memory{time: t, rule: rule, tools: make(map[string]*ailing)}
 }
 
 // Fail remembers a failure, and reports whether it makes the tool degraded.
@@ -38,43 +46,64 @@ func (m *Memory) Fail(tool, pointer, keyword string) (degraded bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.time.Now()
-	key := failureKey{tool, pointer, keyword}
-	if len(m.failures) >= failuresMax {
-		for k, times := range m.failures {
-			if now.Sub(times[len(times)-1]) > m.rule.Window {
-				delete(m.failures, k)
-			}
-		}
-		if len(m.failures) >= failuresMax {
-			clear(m.failures)
-		}
+	if m.params >= paramsMax {
+		m.forget(now)
 	}
-	times := m.failures[key]
+	a := m.tools[tool]
+	if a == nil {
+		a = &ailing{failures: make(map[param][]time.Time)}
+		m.tools[tool] = a
+	}
+	p := param{pointer, keyword}
+	times, known := a.failures[p]
 	for len(times) > 0 && now.Sub(times[0]) > m.rule.Window {
 		times = times[1:]
 	}
+	if !known {
+		m.params++
+	}
 	if times = append(times, now); len(times) < m.rule.Failures {
-		m.failures[key] = times
+		a.failures[p] = times
 		return false
 	}
-	delete(m.failures, key)
-	_, already := m.degraded[tool]
-	m.degraded[tool] = now.Add(m.rule.Probe)
+	delete(a.failures, p)
+	m.params--
+	already := a.degraded
+	a.degraded, a.probe = true, now.Add(m.rule.Probe)
 	return !already
 }
 
-// Succeed restores a tool.
+// forget drops the failures that the window has left behind, and where that leaves
+// more than half of them, all. Degraded tools stay so.
+func (m *Memory) forget(now time.Time) {
+	m.drop(func(times []time.Time) bool { return now.Sub(times[len(times)-1]) > m.rule.Window })
+	if m.params > paramsMax/2 {
+		m.drop(func([]time.Time) bool { return true })
+	}
+}
+
+// drop drops the parameters whose failures are of no use.
+func (m *Memory) drop(useless func(times []time.Time) bool) {
+	for tool, a := range m.tools {
+		for p, times := range a.failures {
+			if useless(times) {
+				delete(a.failures, p)
+				m.params--
+			}
+		}
+		if len(a.failures) == 0 && !a.degraded {
+			delete(m.tools, tool)
+		}
+	}
+}
+
+// Succeed restores a tool, and forgets its failures.
 func (m *Memory) Succeed(tool string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.failures) == 0 && len(m.degraded) == 0 {
-		return
-	}
-	delete(m.degraded, tool)
-	for k := range m.failures {
-		if k.tool == tool {
-			delete(m.failures, k)
-		}
+	if a := m.tools[tool]; a != nil {
+		m.params -= len(a.failures)
+		delete(m.tools, tool)
 	}
 }
 
@@ -83,14 +112,14 @@ func (m *Memory) Succeed(tool string) {
 func (m *Memory) Degraded(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	probe, ok := m.degraded[tool]
-	if !ok {
+	a := m.tools[tool]
+	if a == nil || !a.degraded {
 		return false
 	}
 	now := m.time.Now()
-	if now.Before(probe) {
+	if now.Before(a.probe) {
 		return true
 	}
-	m.degraded[tool] = now.Add(m.rule.Probe)
+	a.probe = now.Add(m.rule.Probe)
 	return false
 }
