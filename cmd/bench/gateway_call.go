@@ -104,6 +104,7 @@ func gatewayCall(ctx context.Context, env cli.Env, args []string, f callFlags) (
 		return cli.Usage(err)
 	}
 	defer func() { err = errors.Join(err, cli.Input(open.Close())) }()
+	cli.NewNotes(env, "bench").Print(open.Notes())
 	var record *audit.Record
 	options := gateway.SessionOptions{ID: gateway.NewID(), Who: config.Session, Observe: func(r *audit.Record) { record = r }}
 	if f.ask {

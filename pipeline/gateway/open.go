@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolgauge/toolgauge/internal/clock"
@@ -14,6 +15,7 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/builtin"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/mcp"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/sim"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint/web"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/model"
@@ -30,6 +32,10 @@ type Live struct {
 	builtins map[string]endpoint.Endpoint
 	audit    *audit.Log
 	models   []*model.Client
+	servers  *mcp.Hub
+	changed  chan struct{} // filled when the tools of servers are others
+	ended    chan struct{} // closed when nobody reads changed any more
+	faults   atomic.Pointer[error]
 }
 
 // Open opens everything that a configuration names, on the machine's clock, and
@@ -55,8 +61,65 @@ func Open(ctx context.Context, config *card.Config, r *registry.Registry) (_ *Li
 	if o.Summarise, o.Embed, err = l.askModels(config); err != nil {
 		return nil, err
 	}
-	l.Gateway, err = New(o)
-	return l, err
+	if len(config.Servers) > 0 {
+		l.changed = make(chan struct{}, 1)
+		l.servers, err = mcp.Open(ctx, config.Servers, mcp.Options{Changed: func(string) {
+			select {
+			case l.changed <- struct{}{}:
+			default: // a change that was not looked at yet covers this one
+			}
+		}})
+		if err != nil {
+			return nil, err
+		}
+		o.Cards = l.servers.Cards()
+	}
+	if l.Gateway, err = New(o); err != nil {
+		return nil, err
+	}
+	if l.servers != nil {
+		l.ended = make(chan struct{})
+		go l.follow()
+	}
+	return l, nil
+}
+
+// follow registers the tools of MCP servers anew whenever they change.
+func (l *Live) follow() {
+	defer close(l.ended)
+	for range l.changed {
+		if err := l.Reload(l.Config(), l.servers.Cards()); err != nil {
+			l.faults.Store(&err)
+		}
+	}
+}
+
+// ServerCards are those of the MCP servers, as Watch takes them.
+func (l *Live) ServerCards() []*card.Card {
+	if l.servers == nil {
+		return nil
+	}
+	return l.servers.Cards()
+}
+
+// Notes tell of MCP servers that do not answer, of their tools that are left out, and of
+// the last change of their tools that could not be taken over, a sentence each.
+func (l *Live) Notes() (notes []string) {
+	if l.servers == nil {
+		return nil
+	}
+	for _, s := range l.servers.Servers() {
+		if !s.Up {
+			notes = append(notes, fmt.Sprintf("MCP server %s does not answer: %v", s.Label, s.Err))
+		}
+		for _, reason := range s.LeftOut {
+			notes = append(notes, fmt.Sprintf("MCP server %s: %s", s.Label, reason))
+		}
+	}
+	if fault := l.faults.Load(); fault != nil {
+		notes = append(notes, fmt.Sprintf("the servers' new tools are not in use: %v", *fault))
+	}
+	return notes
 }
 
 // askModels opens the model endpoints.
@@ -107,6 +170,9 @@ func (l *Live) endpoint(config *card.Config, c *card.Card) (endpoint.Endpoint, e
 			return nil, fmt.Errorf("there is no simulation %q\nhint: describe it under simulations", u.Host)
 		}
 		return sim.New(m, sim.Options{Timeline: clock.Wall{}, Start: l.start}), nil
+	case "mcp", "hermes":
+		server, _ := card.MCPServer(c.Target)
+		return l.servers.Endpoint(server, card.MCPTool(c.Target)), nil
 	default:
 		return nil, nil // the registry's own
 	}
@@ -114,6 +180,13 @@ func (l *Live) endpoint(config *card.Config, c *card.Card) (endpoint.Endpoint, e
 
 // Close ends everything that Open began.
 func (l *Live) Close() error {
+	if l.servers != nil {
+		l.servers.Close() // from then on nothing changes
+		close(l.changed)
+		if l.ended != nil {
+			<-l.ended
+		}
+	}
 	for _, m := range l.models {
 		m.Close()
 	}

@@ -69,13 +69,19 @@ func (s *Session) best(snap *snapshot, asked *tool, c registry.Call) *tool {
 	for _, t := range s.gateway.all(snap) {
 		switch {
 		case t.Group != asked.Group, best != nil && t.Priority <= best.Priority && !(t == asked && t.Priority == best.Priority),
-			authorise(&s.options.Who, t.Card) != nil, s.gateway.breakers.IsOpen(t.behind), s.gateway.memory.Degraded(t.ID),
+			authorise(&s.options.Who, t.Card) != nil, !t.available(), s.gateway.breakers.IsOpen(t.behind), s.gateway.memory.Degraded(t.ID),
 			t != asked && len(t.judge().Violations(c.Arguments)) > 0:
 			continue
 		}
 		best = t
 	}
 	return cmp.Or(best, asked)
+}
+
+// available reports whether a tool's endpoint can be reached, as far as it knows.
+func (t *tool) available() bool {
+	a, ok := t.endpoint.(interface{ Available() bool })
+	return !ok || a.Available()
 }
 
 // catalog is what candidates are found in.

@@ -205,7 +205,7 @@ func read(ctx context.Context, u *url.URL, response *http.Response, bytesMax int
 
 // statusFault is the fault that a status stands for; nil for an answer.
 func (c *Client) statusFault(u *url.URL, response *http.Response) *endpoint.Fault {
-	fault := &endpoint.Fault{RetryAfter: c.retryAfter(response.Header.Get("Retry-After"))}
+	fault := &endpoint.Fault{RetryAfter: RetryAfter(response.Header.Get("Retry-After"), c.clock.Now())}
 	suffix := ""
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests:
@@ -228,8 +228,8 @@ func (c *Client) statusFault(u *url.URL, response *http.Response) *endpoint.Faul
 	return fault
 }
 
-// retryAfter reads a Retry-After, in seconds or as a date; 0 if it says nothing.
-func (c *Client) retryAfter(text string) time.Duration {
+// RetryAfter reads a Retry-After, in seconds or as a date; 0 if it says nothing.
+func RetryAfter(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
 	}
@@ -237,7 +237,7 @@ func (c *Client) retryAfter(text string) time.Duration {
 		return time.Duration(min(seconds, uint64(retryAfterMax/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(c.clock.Now()), 0), retryAfterMax)
+		return min(max(at.Sub(now), 0), retryAfterMax)
 	}
 	return 0
 }
