@@ -228,4 +228,4 @@ func validBytes(text []byte) (n int) {
 }
 
 // Available reports whether the tool's server answers now.
-func (r remote) Available() bool { return r.server != nil && r.server.state().Up }
+func (t remote) Available() bool { return t.server != nil && t.server.state().Up }
