@@ -14,8 +14,10 @@ type Accumulator struct {
 	rules []rule
 	// percentiles are among the rules.
 	percentiles bool
-	order       []string // arms, as they first came
-	arms        map[string]*armTotals
+	// complete: all measures are asked for, and distributions with them.
+	complete bool
+	order    []string // arms, as they first came
+	arms     map[string]*armTotals
 }
 
 // NewAccumulator returns an accumulator that holds no session yet. It gives the figures of the measures named, of all if none
@@ -26,7 +28,7 @@ func NewAccumulator(only ...string) *Accumulator {
 		kept = slices.DeleteFunc(kept, func(r rule) bool { return !slices.Contains(only, r.Name) })
 	}
 	percentiles := slices.ContainsFunc(kept, func(r rule) bool { return r.percent > 0 })
-	return &Accumulator{rules: kept, percentiles: percentiles, arms: make(map[string]*armTotals)}
+	return &Accumulator{rules: kept, percentiles: percentiles, complete: len(only) == 0, arms: make(map[string]*armTotals)}
 }
 
 // Add adds what one session gave, under all its arms. Observations that contradict each other or themselves are an error
@@ -57,6 +59,9 @@ func (a *Accumulator) Add(o Observations) error {
 	for _, c := range o.Calls {
 		a.addCall(a.arms[c.Arm], c)
 	}
+	if a.complete {
+		a.addDistributions(o)
+	}
 	for _, s := range o.Searches {
 		if s.Step == 0 {
 			a.addSearch(a.arms[s.Arm], s)
@@ -76,6 +81,8 @@ func (a *Accumulator) arm(s SessionArm) *armTotals {
 			bins:        make(map[int][]tally),
 			byTurn:      make(map[int64]saving),
 			byDeferred:  make(map[int64]saving),
+
+			distributions: make(map[string]*distributionTotals),
 		}
 		a.arms[s.Arm] = totals
 		a.order = append(a.order, s.Arm)

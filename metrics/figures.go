@@ -106,6 +106,7 @@ type armTotals struct {
 	latencies   sample
 	// What was saved against EagerArm, by turn from 1, and by the lower edge of the bin of deferred schema tokens.
 	byTurn, byDeferred map[int64]saving
+	distributions      map[string]*distributionTotals
 }
 
 // Figures gives the figures of everything added so far: arms in the order in which they first came; for each, the whole,

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolgauge/toolgauge/corpus"
+	"github.com/toolgauge/toolgauge/pipeline/bridge"
 	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
@@ -41,8 +42,27 @@ func LoadGateway(path string) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w\nhint: name a gateway.yaml", path, err)
 	}
+	return NewGateway(text, config), nil
+}
+
+// NewGateway returns the gateway of a configuration and the text that it was parsed from.
+func NewGateway(text []byte, config *card.Config) *Gateway {
 	sum := fmt.Sprintf("%x", sha256.Sum256(text))
-	return &Gateway{Name: filepath.Base(path) + "@" + sum[:gatewayDigits], SHA256: sum, Config: config}, nil
+	return &Gateway{Name: filepath.Base(config.File) + "@" + sum[:gatewayDigits], SHA256: sum, Config: config}
+}
+
+// GatewayArms returns the arms that a gateway is judged by: calls without it and with it,
+// with every schema on the surface, and the same with every tool behind the september
+// bridge, whose tool_call the gateway must see through.
+func GatewayArms(g *Gateway) []Arm {
+	off := NewArm("gateway-off", bridge.July)
+	off.Bridge = false
+	deferring := NewArm("bridged-off", bridge.September)
+	on, deferringOn := off, deferring
+	on.Name, deferringOn.Name = "gateway-on", "bridged-on"
+	on.Behind(g)
+	deferringOn.Behind(g)
+	return []Arm{off, on, deferring, deferringOn}
 }
 
 // Behind puts a gateway in front of the arm's calls.

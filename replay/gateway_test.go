@@ -353,3 +353,26 @@ func TestThePipelinesOwnGateway(t *testing.T) {
 		t.Errorf("with a gateway %+v, the parcel %+v", row.Traffic, tracking.Dispatch)
 	}
 }
+
+// TestGatewayArms: two pairs that differ in their gateway alone.
+func TestGatewayArms(t *testing.T) {
+	config := parseWorld(t, depotIsSlow)
+	g := NewGateway([]byte(depotIsSlow), config)
+	if other := NewGateway([]byte(depotIsSlow+"\n"), config); len(g.SHA256) != 64 || g.SHA256 == other.SHA256 || g.Name != "world.yaml@"+g.SHA256[:8] {
+		t.Errorf("gateways %q of %s and %s", g.Name, g.SHA256, other.SHA256)
+	}
+	arms := GatewayArms(g)
+	if err := (Options{Corpus: loadCorpus(t, tinyFiles), Arms: arms, World: config}).check(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(arms); i += 2 {
+		off, on := arms[i], arms[i+1]
+		if off.GatewayConfig != nil || on.GatewayConfig != config || on.Gateway != g.Name {
+			t.Errorf("%s has gateway %q, %s %q", off.Name, off.Gateway, on.Name, on.Gateway)
+		}
+		on.Name, on.Gateway, on.GatewaySHA256, on.GatewayConfig = off.Name, off.Gateway, off.GatewaySHA256, nil
+		if diff := cmp.Diff(off, on); diff != "" {
+			t.Errorf("%s and its pair differ in more than the gateway:\n%s", off.Name, diff)
+		}
+	}
+}

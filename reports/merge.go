@@ -194,7 +194,7 @@ func Merge(ctx context.Context, dir string, m Manifest, shards []*Run, step func
 			return nil, err
 		}
 	}
-	return w.Finish(StatusSuccess, Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens()})
+	return w.Finish(StatusSuccess, Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Distributions: figures.Distributions()})
 }
 
 // mergedManifest is the manifest of the whole run.

@@ -101,6 +101,9 @@ func NewOutline(summaries ...Summary) Outline {
 	for _, t := range themes() {
 		o.theme(t)
 		o.classes(t)
+		if t.benchmark == gatewayBenchmark {
+			o.distributions()
+		}
 	}
 	return o.Outline
 }

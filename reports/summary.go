@@ -4,7 +4,7 @@ import "github.com/toolgauge/toolgauge/metrics"
 
 // Summary is what a run's figures are, with everything that they rest on.
 //
-// The caller of [Writer.Finish] sets Figures, BreakEvens and Counts; the writer completes the rest from the manifest and
+// The caller of [Writer.Finish] sets Figures, BreakEvens, Distributions and Counts; the writer completes the rest from the manifest and
 // from what was added.
 type Summary struct {
 	SchemaVersion  int    `json:"schema_version"`
@@ -19,6 +19,8 @@ type Summary struct {
 	Config      any                 `json:"config"`
 	Figures     []metrics.Figure    `json:"figures"`
 	BreakEvens  []metrics.BreakEven `json:"break_evens"`
+	// Distributions are of arms whose calls go through a gateway or take time; nil if there is none.
+	Distributions []metrics.DistributionCalls `json:"distributions,omitempty"`
 	// Counts stand in manifest.json: how often a run was interrupted is no property of its figures.
 	Counts Counts `json:"-"`
 }

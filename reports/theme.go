@@ -25,6 +25,9 @@ type theme struct {
 // measureOverContext is the measure that the headline warns with.
 const measureOverContext = "over_context"
 
+// gatewayBenchmark is the benchmark of the theme that calls are in.
+const gatewayBenchmark = "Gateway"
+
 // themes are all tables, in the order in which they are printed.
 func themes() []theme {
 	return []theme{
@@ -48,7 +51,7 @@ func themes() []theme {
 			dense:    true,
 		},
 		{
-			title: "Calls through the gateway", about: "how calls are carried out, in the virtual time of their sessions", benchmark: "Gateway",
+			title: "Calls through the gateway", about: "how calls are carried out, in the virtual time of their sessions", benchmark: gatewayBenchmark,
 			measures: []string{"call_latency_*", "dispatched_calls", "call_attempts", "call_retries", "call_timeouts", "breaker_openings", "throttled_calls",
 				"call_cache_hits", "truncated_tokens", "denied_*", "calls_taken_ms", metrics.MeasureDuplicatedSideEffects, metrics.MeasureLeakedSecrets,
 				"parallel_speedup"},

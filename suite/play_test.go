@@ -66,25 +66,39 @@ func plus(a, b metrics.Traffic) metrics.Traffic {
 // TestScenariosShowTheirTrouble plays each scenario, and looks for what it is there for.
 func TestScenariosShowTheirTrouble(t *testing.T) {
 	type trouble func(open, gated metrics.Traffic, c []metrics.Call) bool
-	wellDone := func(_, _ metrics.Traffic, c []metrics.Call) bool { return len(c) > 0 && !slices.ContainsFunc(c, failed) }
+	wellDone := func(_, _ metrics.Traffic, c []metrics.Call) bool {
+		return len(c) > 0 && !slices.ContainsFunc(c, failed)
+	}
 	for scenario, shows := range map[string]trouble{
 		"slow_tail": func(_, _ metrics.Traffic, c []metrics.Call) bool {
 			return slices.ContainsFunc(c, func(c metrics.Call) bool { return c.LatencyMS > 6000 })
 		},
-		"error_burst": func(_, g metrics.Traffic, c []metrics.Call) bool { return g.Retries > 0 && slices.ContainsFunc(c, failed) },
-		"outage":      func(_, g metrics.Traffic, _ []metrics.Call) bool { return g.BreakerOpenings > 0 && g.Timeouts > 0 },
-		"flapping":    func(_, g metrics.Traffic, _ []metrics.Call) bool { return g.Retries > 0 },
-		"lost_reply":  func(_, g metrics.Traffic, c []metrics.Call) bool { return g.Retries > 0 && slices.ContainsFunc(c, failed) },
-		"oversized":   func(o, g metrics.Traffic, _ []metrics.Call) bool { return o.TruncatedTokens == 0 && g.TruncatedTokens > 0 },
-		"misencoded":  wellDone,
-		"poisoned":    func(o, _ metrics.Traffic, _ []metrics.Call) bool { return o.LeakedSecrets > 0 },
-		"runaway":     func(o, g metrics.Traffic, _ []metrics.Call) bool { return g.Throttled > 0 && g.Attempts < o.Dispatched/2 },
-		"reload":      wellDone,
-		"parallel":    func(o, g metrics.Traffic, _ []metrics.Call) bool { return o.TakenMS >= o.SerialMS && g.TakenMS < g.SerialMS/2 },
+		"error_burst": func(_, g metrics.Traffic, c []metrics.Call) bool {
+			return g.Retries > 0 && slices.ContainsFunc(c, failed)
+		},
+		"outage":   func(_, g metrics.Traffic, _ []metrics.Call) bool { return g.BreakerOpenings > 0 && g.Timeouts > 0 },
+		"flapping": func(_, g metrics.Traffic, _ []metrics.Call) bool { return g.Retries > 0 },
+		"lost_reply": func(_, g metrics.Traffic, c []metrics.Call) bool {
+			return g.Retries > 0 && slices.ContainsFunc(c, failed)
+		},
+		"oversized": func(o, g metrics.Traffic, _ []metrics.Call) bool {
+			return o.TruncatedTokens == 0 && g.TruncatedTokens > 0
+		},
+		"misencoded": wellDone,
+		"poisoned":   func(o, _ metrics.Traffic, _ []metrics.Call) bool { return o.LeakedSecrets > 0 },
+		"runaway": func(o, g metrics.Traffic, _ []metrics.Call) bool {
+			return g.Throttled > 0 && g.Attempts < o.Dispatched/2
+		},
+		"reload": wellDone,
+		"parallel": func(o, g metrics.Traffic, _ []metrics.Call) bool {
+			return o.TakenMS >= o.SerialMS && g.TakenMS < g.SerialMS/2
+		},
 		"denied": func(_, g metrics.Traffic, _ []metrics.Call) bool {
 			return g.Denied.Surface > 0 && g.Denied.Admin > 0 && g.Denied.Scope > 0 && g.Denied.Confirm > 0
 		},
-		"computer_use": func(_, g metrics.Traffic, _ []metrics.Call) bool { return g.Attempts > g.Dispatched && g.Denied.Surface > 0 },
+		"computer_use": func(_, g metrics.Traffic, _ []metrics.Call) bool {
+			return g.Attempts > g.Dispatched && g.Denied.Surface > 0
+		},
 	} {
 		open, gated, calls := played(t, scenario, 5)
 		if !shows(open, gated, calls) {

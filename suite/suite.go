@@ -51,6 +51,14 @@ func Load(name string) (*corpus.Corpus, *card.Config, []string, error) {
 	return c, config, scenarios, err
 }
 
+// GatewayText returns the text of the configuration that Load parses.
+func GatewayText(name string) ([]byte, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, unknown(name)
+	}
+	return files.ReadFile(name + "/" + gatewayFile)
+}
+
 func unknown(name string) error {
 	return fmt.Errorf("there is no suite %q\nhint: %s", name, nearest.Hint(name, Names()))
 }

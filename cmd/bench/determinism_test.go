@@ -36,9 +36,20 @@ func runIn(t *testing.T, args ...string) *reports.Run {
 // worker and with several.
 func TestWorkersChangeNoByte(t *testing.T) {
 	t.Parallel()
-	one := runIn(t, "--sessions", "40", "--workers", "1")
+	workersChangeNoByte(t, "--sessions", "40")
+}
+
+// TestWorkersChangeNoCall does so where time passes in calls.
+func TestWorkersChangeNoCall(t *testing.T) {
+	t.Parallel()
+	workersChangeNoByte(t, "--suite", "gateway", "--sessions", "30")
+}
+
+func workersChangeNoByte(t *testing.T, args ...string) {
+	t.Helper()
+	one := runIn(t, append([]string{"--workers", "1"}, args...)...)
 	for _, workers := range []string{"2", "7"} {
-		other := runIn(t, "--sessions", "40", "--workers", workers)
+		other := runIn(t, append([]string{"--workers", workers}, args...)...)
 		for _, name := range []string{
 			reports.SessionArmsFile, reports.CallsFile, reports.SearchesFile, reports.SurfacesFile, reports.SummaryFile,
 		} {

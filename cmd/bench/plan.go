@@ -16,6 +16,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/internal/provenance"
 	"github.com/toolgauge/toolgauge/metrics"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/replay"
 	"github.com/toolgauge/toolgauge/reports"
 	"github.com/toolgauge/toolgauge/sessions"
@@ -27,6 +28,7 @@ const workersMax = 1024
 // plan is what a run is going to play.
 type plan struct {
 	corpus *corpus.Corpus
+	suite  *scenarios // nil: none
 	// harvested is where the corpus comes from if servers were asked for it.
 	harvested *harvested
 	arms      []replay.Arm
@@ -49,6 +51,10 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{}
+	var err error
+	if p.suite, err = takeSuite(f); err != nil {
+		return nil, err
+	}
 	if err := p.chooseArms(f); err != nil {
 		return nil, err
 	}
@@ -69,19 +75,33 @@ func planRun(ctx context.Context, env cli.Env, f runFlags) (*plan, error) {
 		return nil, err
 	}
 	p.manifest.Args = reports.Args{Given: env.Args, Resolved: map[string]any{
-		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "gateway": f.gateway, "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
+		"sessions": f.sessions, "arms": armsOf(p.arms), "arms_file": armsFile(f.arms), "gateway": f.gateway, "suite": f.suite, "weights": p.weights, "corpus": f.corpus, "mcp": f.harvest.mcp, "distribution": f.distribution,
 		"distributions": f.distributions, "system_prompt": f.systemPrompt, "events": f.events, "seed": p.manifest.Seed, "workers": f.workers, "out": f.out, "json": f.json, "shard": f.shard, "resume": f.resume,
 	}}
 	p.manifest.Config = map[string]any{
 		"arms": p.arms, "weights": p.weights, "draw": p.draw, "sessions": p.count, "system_prompt": prompt,
+	}
+	if p.suite != nil {
+		p.manifest.Config.(map[string]any)["suite"] = map[string]any{"name": f.suite, "sha256": p.suite.gateway.SHA256}
 	}
 	p.manifest.Corpus = reports.Corpus{Name: p.corpus.Name, Version: p.corpus.Version, SHA256: p.corpus.SHA256, Synthetic: p.corpus.Synthetic}
 	p.manifest.StartedAt = env.Now().UTC()
 	return p, nil
 }
 
+// world is what the endpoints of the run's tools are like; nil where all answer at once.
+func (p *plan) world() *card.Config {
+	if p.suite == nil {
+		return nil
+	}
+	return p.suite.world
+}
+
 // takeCorpus loads the corpus, or asks servers for one.
 func (p *plan) takeCorpus(ctx context.Context, env cli.Env, f runFlags) (*corpus.Corpus, error) {
+	if p.suite != nil {
+		return p.suite.corpus, nil
+	}
 	if f.harvest.mcp == "" {
 		return loadCorpus(f.corpus, f.distributions)
 	}
@@ -107,14 +127,25 @@ func (p *plan) chooseArms(f runFlags) (err error) {
 			return cli.Usage(fmt.Errorf("--gateway: %w", err))
 		}
 	}
+	known := replay.DefaultArms()
+	names := f.arms
+	if p.suite != nil {
+		if gateway == nil {
+			gateway = p.suite.gateway
+		}
+		known = replay.GatewayArms(gateway)
+		if !f.armsGiven {
+			names = armsOf(known)
+		}
+	}
 	if file := armsFile(f.arms); file != "" {
 		if p.arms, notes, err = replay.LoadArmsBehind(file, gateway); err != nil {
 			return cli.Usage(err)
 		}
 		p.notes = append(p.notes, notes...)
-	} else if p.arms, err = replay.SelectArms(replay.DefaultArms(), f.arms); err != nil {
+	} else if p.arms, err = replay.SelectArms(known, names); err != nil {
 		return cli.Usage(fmt.Errorf("--arms: %w", err))
-	} else if gateway != nil {
+	} else if gateway != nil && p.suite == nil {
 		for i := range p.arms {
 			p.arms[i].Behind(gateway)
 		}
@@ -258,6 +289,12 @@ func (p *plan) drawn(f runFlags) error {
 	options := sessions.Options{Seed: f.seed}
 	if options.EventShare, err = sessions.ParseEventShare("--events", f.events); err != nil {
 		return cli.Usage(err)
+	}
+	if p.suite != nil {
+		options.Mix = p.suite.mix()
+		if !f.eventsGiven { // what happens is the scenarios' doing
+			options.EventShare = sessions.NoEvents
+		}
 	}
 	if f.distribution == "" && p.harvested != nil {
 		p.notes = append(p.notes, p.harvested.noteAllServers())

@@ -19,6 +19,7 @@ type runFlags struct {
 	sessions      string
 	arms          []string
 	gateway       string
+	suite         string
 	weights       string
 	systemPrompt  string
 	corpus        string
@@ -28,6 +29,8 @@ type runFlags struct {
 	seed          uint64
 	seedGiven     bool
 	eventsGiven   bool
+	armsGiven     bool
+	suiteGiven    bool
 	workers       int
 	out           string
 	json          bool
@@ -51,6 +54,7 @@ func runCommand(env cli.Env) *cobra.Command {
 			"  bench run --mcp mcp.json\n" +
 			"  bench run --corpus tools-list.json --sessions 2000\n" +
 			"  bench run --sessions sessions.parquet --arms eager,july-listing --json\n" +
+			"  bench run --suite gateway\n" +
 			"  bench run --sessions 100000 --resume\n" +
 			"  bench run --sessions 100000 --shard 2/4\n" +
 			"  bench run --merge shards/*",
@@ -65,6 +69,7 @@ func runCommand(env cli.Env) *cobra.Command {
 				return mergeRuns(c.Context(), env, f, c.Flags(), words)
 			}
 			f.seedGiven, f.eventsGiven = c.Flags().Changed("seed"), c.Flags().Changed("events")
+			f.armsGiven, f.suiteGiven = c.Flags().Changed("arms"), c.Flags().Changed("suite")
 			if err := f.checkHarvest(c.Flags()); err != nil {
 				return err
 			}
@@ -76,6 +81,7 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.StringVar(&f.sessions, "sessions", "1000", "draw `N` sessions, or rows A-B of the draw, or read a file of sessions")
 	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
 	flags.StringVar(&f.gateway, "gateway", "", "put the gateway of a YAML `FILE` in front of every arm's calls that says nothing of one")
+	flags.StringVar(&f.suite, "suite", "", "play the scenarios of suite `NAME` (gateway), without and with its gateway or that of --gateway")
 	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
 	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
@@ -167,7 +173,7 @@ func (p *plan) play(ctx context.Context, env cli.Env, f runFlags, earlier *repor
 		p.skip(counts.Skipped)
 	}
 	if err == nil {
-		err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights, SystemPrompt: p.systemPrompt}, p.sessions, f.workers, func(o metrics.Observations) error {
+		err = replay.Run(ctx, replay.Options{Corpus: p.corpus, Arms: p.arms, Weights: p.weights, SystemPrompt: p.systemPrompt, World: p.world()}, p.sessions, f.workers, func(o metrics.Observations) error {
 			if err := figures.Add(o); err != nil {
 				return err
 			}
@@ -180,7 +186,7 @@ func (p *plan) play(ctx context.Context, env cli.Env, f runFlags, earlier *repor
 	}
 	bar.Done()
 	counts.Attempted = max(counts.Attempted, counts.Done)
-	return reports.Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Counts: counts}, err
+	return reports.Summary{Figures: figures.Figures(), BreakEvens: figures.BreakEvens(), Distributions: figures.Distributions(), Counts: counts}, err
 }
 
 // sessionsDone words how many sessions an interrupted run has finished.
