@@ -366,15 +366,15 @@ func (p program) play(t *rapid.T) []string {
 	l := newLog(v)
 	events := make([]Event, p.events)
 	last := v.Now()
-	inside := 0
+	inside, fault := 0, ""
 	var task func(i int, name string)
 	task = func(i int, name string) {
 		for n, s := range p.tasks[i] {
 			if inside++; inside != 1 {
-				t.Fatalf("%d tasks run at once", inside)
+				fault = fmt.Sprintf("%d tasks run at once", inside)
 			}
 			if v.Now().Before(last) {
-				t.Fatalf("time ran from %v back to %v", last, v.Now())
+				fault = fmt.Sprintf("time ran from %v back to %v", last, v.Now())
 			}
 			last = v.Now()
 			l.say("%s does %v", name, s)
@@ -394,12 +394,15 @@ func (p program) play(t *rapid.T) []string {
 			}
 			took := v.Now().Sub(before)
 			if s.kind == "wait" && took != s.ms*time.Millisecond || took > s.ms*time.Millisecond || woken == Cancelled {
-				t.Fatalf("%v took %v and ended by %v", s, took, woken)
+				fault = fmt.Sprintf("%v took %v and ended by %v", s, took, woken)
 			}
 		}
 	}
 	task(0, "owner")
 	v.Settle()
+	if fault != "" {
+		t.Fatal(fault) // here: the tasks run on other goroutines
+	}
 	return l.lines
 }
 

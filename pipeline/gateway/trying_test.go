@@ -165,6 +165,29 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 	}
 }
 
+// A probe that nobody waits for any more tells nothing: the next call is the probe.
+func TestBreakerIgnoresACancelledProbe(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	answer := fails("ok", endpoint.Transport, endpoint.Transport, endpoint.Transport)
+	flaky := func(inner context.Context, d *desk, r endpoint.Request) (endpoint.Answer, error) {
+		if len(d.seen) == 3 { // the first probe
+			cancel()
+			return endpoint.Answer{}, inner.Err()
+		}
+		return answer(inner, d, r)
+	}
+	d := newDesk(t, "breaker: {failures: 2, open: 30s}\n"+tools("a"), map[string]end{"a": flaky})
+	d.call("a", "{}")
+	d.call("a", "{}")
+	d.clock.Advance(30 * time.Second)
+	if r := d.session.DispatchAll(ctx, one("a")); len(d.seen) != 3 || failure(t, r[0]).Code != "cancelled" {
+		t.Fatalf("the probe: %s after %d calls", r[0].Text, len(d.seen))
+	}
+	if d.call("a", "{}"); !d.last().Opened {
+		t.Errorf("the next probe failed after %d calls, and the breaker did not open again", len(d.seen))
+	}
+}
+
 func TestBreakerIgnoresTheToolsOwnErrors(t *testing.T) {
 	own := func(context.Context, *desk, endpoint.Request) (endpoint.Answer, error) {
 		return endpoint.Answer{Body: []byte("no such file"), IsError: true}, nil

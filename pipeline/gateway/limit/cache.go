@@ -84,6 +84,9 @@ func (c *Cache) Do(ctx context.Context, key string, ttl time.Duration, fill func
 		if f.ok {
 			return f.value, true, nil
 		}
+		if err := ctx.Err(); err != nil { // do not take over what cannot be brought to its end
+			return Value{}, false, err
+		}
 	}
 }
 

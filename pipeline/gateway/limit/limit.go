@@ -2,8 +2,8 @@
 // failures, and a cache that saves calls altogether.
 //
 // All of it asks one timeline, and waits by it alone: on the machine's clock callers
-// are goroutines, on virtual time they are tasks, and both see the same order. First
-// come is first served everywhere.
+// are goroutines, on virtual time they are tasks. At buckets and gates first come is
+// first served on both.
 package limit
 
 import (
