@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func gatewayCheck(env cli.Env, path string, asJSON bool) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	out := checked{SchemaVersion: 1, File: path, Endpoints: make(map[string]int), Rules: len(config.Rules), Findings: config.Lint()}
+	out := checked{SchemaVersion: 1, File: path, Endpoints: make(map[string]int), Rules: len(config.Rules), Servers: []string{}}
 	for _, s := range config.Servers {
 		out.Servers = append(out.Servers, s.Label)
 	}
@@ -98,20 +99,27 @@ func gatewayCheck(env cli.Env, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	out.Findings = append(out.Findings, described...)
-	if out.Findings == nil {
-		out.Findings = []card.Finding{}
-	}
+	out.Findings = append(append([]card.Finding{}, config.Lint()...), described...)
+	slices.SortStableFunc(out.Findings, func(a, b card.Finding) int { return cmp.Compare(a.Line, b.Line) })
 	if asJSON {
 		err = cli.PrintJSON(env, out)
 	} else {
 		_, err = io.WriteString(env.Stdout, out.text())
 		err = cli.Output(err)
 	}
-	if err == nil && slices.ContainsFunc(out.Findings, func(f card.Finding) bool { return f.Severity == card.SeverityError }) {
-		return cli.Silent(cli.ExitUsage)
+	if err != nil {
+		return err
 	}
-	return err
+	grave := 0
+	for _, f := range out.Findings {
+		if f.Severity == card.SeverityError {
+			grave++
+		}
+	}
+	if grave > 0 {
+		return cli.Usage(fmt.Errorf("%s: findings that are errors: %d\nhint: correct those, warnings may stay", path, grave))
+	}
+	return nil
 }
 
 func endpointKind(c *card.Card) string {
@@ -182,14 +190,14 @@ const lintedServer = "gateway"
 
 func (c checked) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d tools", c.File, c.Tools)
+	fmt.Fprintf(&b, "%s: tools: %d", c.File, c.Tools)
 	for i, kind := range slices.Sorted(maps.Keys(c.Endpoints)) {
 		fmt.Fprintf(&b, "%s%d %s", map[bool]string{true: " (", false: ", "}[i == 0], c.Endpoints[kind], kind)
 	}
 	if c.Tools > 0 {
 		b.WriteString(")")
 	}
-	fmt.Fprintf(&b, ", %d rules, %d MCP servers\n", c.Rules, len(c.Servers))
+	fmt.Fprintf(&b, "; rules: %d; MCP servers: %d\n", c.Rules, len(c.Servers))
 	for _, f := range c.Findings {
 		place := f.File
 		if f.Line > 0 {

@@ -26,7 +26,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	File     string   `json:"file"`
 	Line     int      `json:"line,omitempty"` // 0: of the whole file
-	Tool     string   `json:"tool,omitempty"` // id
+	Tool     string   `json:"tool,omitempty"` // id; empty: of a rule or a setting
 	Text     string   `json:"text"`
 	Hint     string   `json:"hint"`
 }
@@ -58,9 +58,13 @@ func (c *Config) Lint() []Finding {
 		l.card(card)
 	}
 	for _, r := range c.Rules {
-		probe := Card{line: r.Line, ID: "rule " + r.Match}
+		probe, before := Card{line: r.Line}, len(l.found)
 		r.set(&probe)
 		l.limits(&probe)
+		for i := range l.found[before:] {
+			f := &l.found[before+i]
+			f.Text = fmt.Sprintf("rule %q: %s", r.Match, f.Text)
+		}
 	}
 	slices.SortStableFunc(l.found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	return l.found
