@@ -16,6 +16,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
+	"github.com/toolgauge/toolgauge/pipeline/gateway/connect"
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
@@ -96,7 +97,7 @@ func gatewayCall(ctx context.Context, env cli.Env, args []string, f callFlags) (
 	if err != nil {
 		return err
 	}
-	open, err := gateway.Open(ctx, config, nil)
+	open, err := connect.Open(ctx, config, nil)
 	if err != nil {
 		if config.Audit.Path != "" && errors.As(err, new(*os.PathError)) {
 			return cli.Input(err)
@@ -106,7 +107,7 @@ func gatewayCall(ctx context.Context, env cli.Env, args []string, f callFlags) (
 	defer func() { err = errors.Join(err, cli.Input(open.Close())) }()
 	cli.NewNotes(env, "bench").Print(open.Notes())
 	var record *audit.Record
-	options := gateway.SessionOptions{ID: gateway.NewID(), Who: config.Session, Observe: func(r *audit.Record) { record = r }}
+	options := gateway.SessionOptions{ID: connect.NewID(), Who: config.Session, Observe: func(r *audit.Record) { record = r }}
 	if f.ask {
 		options.Ask = func(_ context.Context, q gateway.Question) (bool, error) { return askOnTerminal(env, q) }
 	}

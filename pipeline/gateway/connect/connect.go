@@ -1,4 +1,6 @@
-package gateway
+// Package connect opens a gateway to what is really there: files, services, MCP servers,
+// models, and an audit log on disk. Simulated endpoints are simulated in real time.
+package connect
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/toolgauge/toolgauge/internal/clock"
+	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/card"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
@@ -22,11 +25,9 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/registry"
 )
 
-// Live is a gateway to what is really there: files, services, MCP servers, models, and
-// an audit log on disk. Simulated endpoints of its configuration are simulated in real
-// time.
-type Live struct {
-	*Gateway
+// Gateway is a gateway with everything that it holds open.
+type Gateway struct {
+	*gateway.Gateway
 	start    time.Time
 	web      *web.Client
 	builtins map[string]endpoint.Endpoint
@@ -40,75 +41,75 @@ type Live struct {
 
 // Open opens everything that a configuration names, on the machine's clock, and
 // publishes its tools in a registry, if one is given. The caller closes it.
-func Open(ctx context.Context, config *card.Config, r *registry.Registry) (_ *Live, err error) {
-	l := &Live{start: time.Now(), builtins: make(map[string]endpoint.Endpoint)}
+func Open(ctx context.Context, config *card.Config, r *registry.Registry) (_ *Gateway, err error) {
+	g := &Gateway{start: time.Now(), builtins: make(map[string]endpoint.Endpoint)}
 	defer func() {
 		if err != nil {
-			_ = l.Close() // the first error tells more
+			_ = g.Close() // the first error tells more
 		}
 	}()
-	l.web = web.NewClient(web.Options{Clock: clock.Wall{}})
+	g.web = web.NewClient(web.Options{Clock: clock.Wall{}})
 	for _, t := range builtin.Tools(clock.Wall{}, config.Folders) {
-		l.builtins["internal://builtin/"+t.Name] = t.Endpoint
+		g.builtins["internal://builtin/"+t.Name] = t.Endpoint
 	}
-	o := Options{Config: config, Registry: r, Publish: r != nil, Open: func(c *card.Card) (endpoint.Endpoint, error) { return l.endpoint(config, c) }}
+	o := gateway.Options{Config: config, Registry: r, Publish: r != nil, Open: func(c *card.Card) (endpoint.Endpoint, error) { return g.endpoint(config, c) }}
 	if config.Audit.Path != "" {
-		if l.audit, err = audit.Open(config.Audit.Path, audit.Options{Fsync: config.Audit.Fsync}); err != nil {
+		if g.audit, err = audit.Open(config.Audit.Path, audit.Options{Fsync: config.Audit.Fsync}); err != nil {
 			return nil, err
 		}
-		o.Audit = l.audit
+		o.Audit = g.audit
 	}
-	if o.Summarise, o.Embed, err = l.askModels(config); err != nil {
+	if o.Summarise, o.Embed, err = g.askModels(config); err != nil {
 		return nil, err
 	}
 	if len(config.Servers) > 0 {
-		l.changed = make(chan struct{}, 1)
-		l.servers, err = mcp.Open(ctx, config.Servers, mcp.Options{Changed: func(string) {
+		g.changed = make(chan struct{}, 1)
+		g.servers, err = mcp.Open(ctx, config.Servers, mcp.Options{Changed: func(string) {
 			select {
-			case l.changed <- struct{}{}:
+			case g.changed <- struct{}{}:
 			default: // a change that was not looked at yet covers this one
 			}
 		}})
 		if err != nil {
 			return nil, err
 		}
-		o.Cards = l.servers.Cards()
+		o.Cards = g.servers.Cards()
 	}
-	if l.Gateway, err = New(o); err != nil {
+	if g.Gateway, err = gateway.New(o); err != nil {
 		return nil, err
 	}
-	if l.servers != nil {
-		l.ended = make(chan struct{})
-		go l.follow()
+	if g.servers != nil {
+		g.ended = make(chan struct{})
+		go g.follow()
 	}
-	return l, nil
+	return g, nil
 }
 
 // follow registers the tools of MCP servers anew whenever they change.
-func (l *Live) follow() {
-	defer close(l.ended)
-	for range l.changed {
-		if err := l.Reload(l.Config(), l.servers.Cards()); err != nil {
-			l.faults.Store(&err)
+func (g *Gateway) follow() {
+	defer close(g.ended)
+	for range g.changed {
+		if err := g.Reload(g.Config(), g.servers.Cards()); err != nil {
+			g.faults.Store(&err)
 		}
 	}
 }
 
 // ServerCards are those of the MCP servers, as Watch takes them.
-func (l *Live) ServerCards() []*card.Card {
-	if l.servers == nil {
+func (g *Gateway) ServerCards() []*card.Card {
+	if g.servers == nil {
 		return nil
 	}
-	return l.servers.Cards()
+	return g.servers.Cards()
 }
 
 // Notes tell of MCP servers that do not answer, of their tools that are left out, and of
 // the last change of their tools that could not be taken over, a sentence each.
-func (l *Live) Notes() (notes []string) {
-	if l.servers == nil {
+func (g *Gateway) Notes() (notes []string) {
+	if g.servers == nil {
 		return nil
 	}
-	for _, s := range l.servers.Servers() {
+	for _, s := range g.servers.Servers() {
 		if !s.Up {
 			notes = append(notes, fmt.Sprintf("MCP server %s does not answer: %v", s.Label, s.Err))
 		}
@@ -116,20 +117,20 @@ func (l *Live) Notes() (notes []string) {
 			notes = append(notes, fmt.Sprintf("MCP server %s: %s", s.Label, reason))
 		}
 	}
-	if fault := l.faults.Load(); fault != nil {
+	if fault := g.faults.Load(); fault != nil {
 		notes = append(notes, fmt.Sprintf("the servers' new tools are not in use: %v", *fault))
 	}
 	return notes
 }
 
 // askModels opens the model endpoints.
-func (l *Live) askModels(config *card.Config) (
+func (g *Gateway) askModels(config *card.Config) (
 	summarise func(context.Context, string, int) (string, error), embed func(context.Context, []string) ([][]float32, error), err error,
 ) {
 	open := func(m *card.Model) (*model.Client, error) {
-		client, err := model.New(*m, model.Options{Web: l.web})
+		client, err := model.New(*m, model.Options{Web: g.web})
 		if err == nil {
-			l.models = append(l.models, client)
+			g.models = append(g.models, client)
 		}
 		return client, err
 	}
@@ -151,50 +152,50 @@ func (l *Live) askModels(config *card.Config) (
 }
 
 // endpoint opens what a card's target names.
-func (l *Live) endpoint(config *card.Config, c *card.Card) (endpoint.Endpoint, error) {
+func (g *Gateway) endpoint(config *card.Config, c *card.Card) (endpoint.Endpoint, error) {
 	u, err := url.Parse(c.Target)
 	if err != nil {
 		return nil, fmt.Errorf("its target is no address\nhint: write it as https://HOST/PATH")
 	}
 	switch u.Scheme {
 	case "internal":
-		if e := l.builtins[strings.TrimSuffix(c.Target, "/")]; e != nil {
+		if e := g.builtins[strings.TrimSuffix(c.Target, "/")]; e != nil {
 			return e, nil
 		}
 		return nil, fmt.Errorf("nothing inside the program is called %q\nhint: see the names in docs/format.md", c.Target)
 	case "http", "https":
-		return l.web.Open(c.Target)
+		return g.web.Open(c.Target)
 	case "sim":
 		m := config.Simulated[u.Host]
 		if m == nil {
 			return nil, fmt.Errorf("there is no simulation %q\nhint: describe it under simulations", u.Host)
 		}
-		return sim.New(m, sim.Options{Timeline: clock.Wall{}, Start: l.start}), nil
+		return sim.New(m, sim.Options{Timeline: clock.Wall{}, Start: g.start}), nil
 	case "mcp", "hermes":
 		server, _ := card.MCPServer(c.Target)
-		return l.servers.Endpoint(server, card.MCPTool(c.Target)), nil
+		return g.servers.Endpoint(server, card.MCPTool(c.Target)), nil
 	default:
 		return nil, nil // the registry's own
 	}
 }
 
 // Close ends everything that Open began.
-func (l *Live) Close() error {
-	if l.servers != nil {
-		l.servers.Close() // from then on nothing changes
-		close(l.changed)
-		if l.ended != nil {
-			<-l.ended
+func (g *Gateway) Close() error {
+	if g.servers != nil {
+		g.servers.Close() // from then on nothing changes
+		close(g.changed)
+		if g.ended != nil {
+			<-g.ended
 		}
 	}
-	for _, m := range l.models {
+	for _, m := range g.models {
 		m.Close()
 	}
-	if l.web != nil {
-		l.web.Close()
+	if g.web != nil {
+		g.web.Close()
 	}
-	if l.audit != nil {
-		return l.audit.Close()
+	if g.audit != nil {
+		return g.audit.Close()
 	}
 	return nil
 }
