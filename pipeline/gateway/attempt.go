@@ -25,15 +25,23 @@ func (c *call) ask(ctx context.Context, t *tool) *answer {
 	return c.shape(ctx, t, got)
 }
 
-// queue waits for the tool's bucket and the limit of all calls.
-func (c *call) queue(ctx context.Context, t *tool) *Error {
+// bucket waits for the tool's bucket.
+func (c *call) bucket(ctx context.Context, t *tool) *Error {
 	waited, err := c.gateway.buckets.Take(ctx, c.options.ID, t.ID, t.RateLimit, t.Timeout)
 	c.record.Queued += waited
 	c.record.Throttled = waited > 0 || err != nil
 	if err != nil {
 		return waitedTooLong(err, t)
 	}
-	waited, err = c.gateway.rate.Take(ctx, t.Timeout)
+	return nil
+}
+
+// queue waits for the tool's bucket and the limit of all calls.
+func (c *call) queue(ctx context.Context, t *tool) *Error {
+	if err := c.bucket(ctx, t); err != nil {
+		return err
+	}
+	waited, err := c.gateway.rate.Take(ctx, t.Timeout)
 	c.record.Queued += waited
 	if err != nil {
 		return waitedTooLong(err, t)
@@ -55,7 +63,8 @@ func (c *call) attempts(ctx context.Context, t *tool) (endpoint.Answer, *Error) 
 			c.gateway.memory.Succeed(t.ID)
 			return got, nil
 		}
-		retry := t.safe() && attempt <= t.Retry.MaxAttempts && fault.Kind != endpoint.Protocol && fault.Kind != endpoint.Closed
+		retry := t.safe() && attempt <= t.Retry.MaxAttempts && fault.Kind != endpoint.Protocol && fault.Kind != endpoint.Closed &&
+			fault.RetryAfter <= t.Timeout // who wants to be left alone for longer is, and the model is told
 		if !retry || ctx.Err() != nil {
 			return got, c.faultError(ctx, t, fault, attempt)
 		}
@@ -107,9 +116,10 @@ func (c *call) attempt(ctx context.Context, t *tool, n int) (got endpoint.Answer
 	if fault != nil && fault.Kind == endpoint.Timeout {
 		c.record.TimedOut++
 	}
-	if fault != nil && fault.Kind == endpoint.Closed {
-		permit.Withdraw() // the call ended, not the endpoint's work
-	} else if permit.Done(fault != nil && fault.Breaks()) {
+	switch {
+	case fault != nil && fault.Kind == endpoint.Closed:
+		permit.Withdraw()
+	case permit.Done(fault != nil && fault.Breaks()):
 		c.record.Opened = true
 	}
 	return got, fault, nil
@@ -192,8 +202,10 @@ func faultOf(ctx context.Context, err error) *endpoint.Fault {
 func (c *call) faultError(ctx context.Context, t *tool, f *endpoint.Fault, attempts int) *Error {
 	e := &Error{Code: Unavailable, Phase: PhaseExecute, Message: t.Name + ": " + f.Error(), RetryAfter: f.RetryAfter, sent: true}
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && t.safe():
 		return cancelled(PhaseExecute)
+	case ctx.Err() != nil:
+		e.Code, e.Message = Cancelled, "the call was cancelled under way"
 	case f.Kind == endpoint.Timeout:
 		e.Code, e.Message = Timeout, fmt.Sprintf("%s did not answer within %s", t.Name, t.Timeout)
 		e.Retryable = t.safe()
@@ -221,6 +233,9 @@ func (c *call) faultError(ctx context.Context, t *tool, f *endpoint.Fault, attem
 // toolError is what the model reads of a tool that answered with an error.
 func (c *call) toolError(t *tool, got endpoint.Answer) *Error {
 	shaped := c.shape(context.Background(), t, got)
+	if shaped.err != nil {
+		return shaped.err
+	}
 	text := shaped.text
 	if shaped.content != nil {
 		text = string(shaped.content)
@@ -246,7 +261,7 @@ func (c *call) shape(ctx context.Context, t *tool, got endpoint.Answer) *answer 
 		Card: t.Card, Body: got.Body, Content: got.Content, Encoding: got.Encoding, Bytes: got.Bytes,
 		BytesMax: c.snapshot.config.Limits.MaxResultBytes,
 		Tokens:   g.options.Tokens, Summarise: g.options.Summarise, Redactor: g.redactor, Clock: g.time,
-		Store: g.results, Owner: c.options.Who.Principal, Handle: c.record.TraceID + "/" + c.in.ID,
+		Store: g.results, Owner: owner(c.options.Who.Principal, c.options.ID), Handle: c.record.TraceID + "/" + c.in.ID,
 	})
 	c.record.Shaping += g.time.Now().Sub(before)
 	for _, step := range out.Steps {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
@@ -24,6 +25,8 @@ type call struct {
 	record   *audit.Record
 	// valid: the arguments are an object of valid JSON, as validate has found.
 	valid bool
+	// effect: something was asked of an endpoint, by this call or a step of it.
+	effect bool
 }
 
 // answer is what a call came to, as the cache keeps it.
@@ -80,7 +83,7 @@ func (c *call) answer(ctx context.Context, t *tool) (*answer, *Error) {
 	if !t.ReadOnly || t.CacheTTL <= 0 {
 		return c.ask(ctx, t), nil
 	}
-	key, err := limit.Key(t.ID, t.serial, c.options.Who.Principal, c.in.Arguments)
+	key, err := limit.Key(t.ID, t.serial, owner(c.options.Who.Principal, c.options.ID), c.in.Arguments)
 	if err != nil {
 		return c.ask(ctx, t), nil // arguments that have no canonical form are never alike
 	}
@@ -97,15 +100,25 @@ func (c *call) answer(ctx context.Context, t *tool) (*answer, *Error) {
 		c.record.Queued += c.gateway.time.Now().Sub(before)
 	}
 	a := kept.Content.(*answer)
-	if shared && a.err != nil { // it was one call, but it is this one's error
+	if a.err != nil { // it was one call, but the error is each caller's own
 		own := *a.err
 		return &answer{err: &own}, nil
 	}
 	return a, nil
 }
 
+// argumentsMax bounds the arguments of a call, in bytes: a record must have room for
+// them, however they are escaped, or it could never be written.
+const argumentsMax = 2 << 20
+
 // validate checks the arguments, and lets the memory of failures know.
 func (c *call) validate(t *tool) *Error {
+	if len(c.in.Arguments) > argumentsMax {
+		return &Error{
+			Code: InvalidArguments, Phase: PhaseValidate, Message: fmt.Sprintf("the arguments have %d bytes, more than the %d that are allowed", len(c.in.Arguments), argumentsMax),
+			SuggestedAction: "Pass large values by reference, such as a path.",
+		}
+	}
 	broken, err := t.judge().Check(c.in.Arguments)
 	if err != nil {
 		return &Error{Code: InvalidArguments, Phase: PhaseValidate, Message: "the arguments are no JSON object", SuggestedAction: "Repeat the call with a JSON object that fits the tool's schema."}
@@ -167,7 +180,7 @@ func (c *call) finish(result registry.Result, failure *Error) registry.Result {
 	r.Outcome, r.Phase = "ok", PhaseDone
 	if failure != nil {
 		failure.TraceID = r.TraceID
-		failure.Message, _ = c.gateway.redactor.Text(failure.Message)
+		c.gateway.redact(failure)
 		r.Outcome, r.Code, r.Rule, r.Phase = "error", string(failure.Code), failure.Rule, failure.Phase
 		if failure.Rule != "" {
 			r.Outcome = "denied"
@@ -188,12 +201,13 @@ func (c *call) finish(result registry.Result, failure *Error) registry.Result {
 		r.ResultTokens = c.gateway.options.Tokens(text)
 	}
 	result.Took = r.Waiting + r.Queued + r.Executing + r.Shaping
-	if err := c.gateway.log.keep(r, r.Attempts > 0); err != nil {
+	carriedOut := c.effect || r.Attempts > 0
+	if err := c.gateway.log.keep(r, carriedOut); err != nil {
 		if failure == nil || failure.Phase != PhaseAudit {
 			e := unrecorded(err)
 			e.TraceID = r.TraceID
 			e.Message, _ = c.gateway.redactor.Text(e.Message)
-			if r.Attempts > 0 {
+			if carriedOut {
 				e.Message = "the call was carried out but cannot be recorded, so its result is withheld"
 				e.Retryable = false
 			}
@@ -209,8 +223,31 @@ func (c *call) finish(result registry.Result, failure *Error) registry.Result {
 	return result
 }
 
+// redact strikes secrets out of all that an error repeats of others' texts.
+func (g *Gateway) redact(e *Error) {
+	text := func(s string) string {
+		s, _ = g.redactor.Text(s)
+		return s
+	}
+	e.Message = text(e.Message)
+	e.Candidates, e.Violations = slices.Clone(e.Candidates), slices.Clone(e.Violations)
+	for i := range e.Candidates {
+		e.Candidates[i].Description = text(e.Candidates[i].Description)
+	}
+	for i := range e.Violations {
+		v := &e.Violations[i]
+		v.Detail, v.Location = text(v.Detail), slices.Clone(v.Location)
+		for j := range v.Location {
+			v.Location[j] = text(v.Location[j])
+		}
+	}
+}
+
 // redacted are the arguments as they may be written down.
 func (c *call) redacted() json.RawMessage {
+	if n := len(c.in.Arguments); n > argumentsMax {
+		return fmt.Appendf(nil, `"%d bytes, left out"`, n)
+	}
 	if !c.valid && !json.Valid(c.in.Arguments) {
 		text, _ := c.gateway.redactor.Text(string(c.in.Arguments))
 		quoted, err := json.Marshal(text)

@@ -19,6 +19,9 @@ func (c *call) steps(ctx context.Context, t *tool) (registry.Result, *Error) {
 	if err != nil {
 		return registry.Result{}, &Error{Code: InvalidArguments, Phase: PhaseValidate, Message: err.Error(), SuggestedAction: "Repeat the call with a JSON object."}
 	}
+	if err := c.bucket(ctx, t); err != nil {
+		return registry.Result{}, err
+	}
 	before := c.gateway.time.Now()
 	var done [][]byte
 	for i, step := range t.Steps {
@@ -52,7 +55,9 @@ func (c *call) step(ctx context.Context, i int, tool string, arguments json.RawM
 		Name: tool, CallID: s.in.ID, ModelCall: c.record.ModelCall,
 	}
 	s.route = c.Session.route(ctx, c.snapshot, s.in)
-	return s.finish(s.run(ctx))
+	result := s.finish(s.run(ctx))
+	c.effect = c.effect || s.record.Attempts > 0
+	return result
 }
 
 // asJSON is a result as a JSON value.

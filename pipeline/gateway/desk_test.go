@@ -38,12 +38,13 @@ type memory struct {
 	mu     sync.Mutex
 	kept   []*audit.Record
 	broken bool
+	fails  func() bool // of each write; nil: none fails for it
 }
 
 func (m *memory) Write(r *audit.Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.broken {
+	if m.broken || m.fails != nil && m.fails() {
 		return errors.New("no space left on device")
 	}
 	m.kept = append(m.kept, r)

@@ -58,7 +58,7 @@ type reader struct{ gateway *Gateway }
 
 // Call reads. What cannot be read is the tool's own error.
 func (r reader) Call(_ context.Context, in endpoint.Request) (endpoint.Answer, error) {
-	text, err := r.gateway.results.Call(in.Principal, in.Arguments)
+	text, err := r.gateway.results.Call(owner(in.Principal, in.SessionID), in.Arguments)
 	if err != nil {
 		return endpoint.Answer{Body: []byte(err.Error()), IsError: true}, nil
 	}

@@ -43,6 +43,15 @@ type Session struct {
 // Session begins a session.
 func (g *Gateway) Session(o SessionOptions) *Session { return &Session{gateway: g, options: o} }
 
+// owner is whose results and cached answers a session shares: those of its principal.
+// Sessions without one have nothing in common.
+func owner(principal, session string) string {
+	if principal == "" {
+		return "\x00" + session
+	}
+	return principal
+}
+
 // traceKey is the key of a model request's trace in a context.
 type traceKey struct{}
 
@@ -90,6 +99,7 @@ type batch struct {
 	output   string
 	start    time.Time
 	calls    []registry.Call
+	ids      []string // of the calls, each another
 	routes   []route
 	plan     plan
 	done     []clock.Event
@@ -102,7 +112,7 @@ func (s *Session) DispatchAll(ctx context.Context, calls []registry.Call) []regi
 	n := s.outputs.Add(1)
 	b := &batch{
 		Session: s, snapshot: s.gateway.snapshot.Load(), trace: s.trace(ctx, n), output: fmt.Sprintf("%s/%d", s.options.ID, n),
-		start: s.gateway.time.Now(), calls: calls,
+		start: s.gateway.time.Now(), calls: calls, ids: distinct(calls),
 		results: make([]registry.Result, len(calls)), routes: make([]route, len(calls)),
 	}
 	for i, c := range calls {
@@ -127,6 +137,23 @@ func (s *Session) DispatchAll(ctx context.Context, calls []registry.Call) []regi
 		s.gateway.time.Wait(context.WithoutCancel(ctx), &b.done[i], clock.Forever)
 	}
 	return b.results
+}
+
+// distinct are the ids of calls, with a number where a model gave one id twice: who
+// keeps the ids of calls that it has served must not take two calls for one.
+func distinct(calls []registry.Call) []string {
+	ids := make([]string, len(calls))
+	times := make(map[string]int, len(calls))
+	for i, c := range calls {
+		id := c.ID
+		for times[id] > 0 {
+			times[c.ID]++
+			id = fmt.Sprintf("%s#%d", c.ID, times[c.ID])
+		}
+		times[id]++
+		ids[i] = id
+	}
+	return ids
 }
 
 // inTurn carries out a call when those that go first have ended.
@@ -172,6 +199,7 @@ func (b *batch) refuse(i int, e *Error) registry.Result {
 func (b *batch) call(i int) *call {
 	now := b.gateway.time.Now()
 	c := &call{Session: b.Session, snapshot: b.snapshot, in: b.calls[i], route: b.routes[i]}
+	c.in.ID = b.ids[i]
 	c.record = &audit.Record{
 		Time: b.start, TraceID: b.trace, SessionID: b.options.ID, Principal: b.options.Who.Principal,
 		Name: b.calls[i].Name, CallID: b.calls[i].ID, ModelCall: b.output, Waiting: now.Sub(b.start),

@@ -29,7 +29,13 @@ func (c *Config) Complete(others ...*Card) ([]*Card, error) {
 	for _, one := range slices.Concat(c.Tools, others) {
 		all = append(all, c.Derive(*one))
 	}
-	if slices.ContainsFunc(all, func(one *Card) bool { return one.MaxResultTokens > 0 || one.Lazy }) {
+	cuts := func(one *Card) bool { return one.MaxResultTokens > 0 || one.Lazy }
+	// What a file says of no tool in particular is said of those of other sources too.
+	if slices.ContainsFunc(all, cuts) || c.Defaults.MaxResultTokens > 0 || slices.ContainsFunc(c.Rules, func(r Rule) bool {
+		probe := &Card{}
+		r.set(probe)
+		return cuts(probe)
+	}) {
 		all = append(all, resultRead())
 	}
 	slices.SortStableFunc(all, func(a, b *Card) int { return cmp.Compare(a.ID, b.ID) })
@@ -61,7 +67,7 @@ func (c *Config) Derive(card Card) *Card {
 	}
 	if card.Auth == "" {
 		card.Auth = AuthSession
-		if slices.Contains(SystemTools(), baseName(card.Name)) {
+		if slices.ContainsFunc(SystemTools(), func(tool string) bool { return card.Name == tool || strings.HasSuffix(card.Name, "__"+tool) }) {
 			card.Auth = AuthSystem
 		}
 	}
@@ -88,14 +94,6 @@ func (c *Config) Filters() bool {
 // source.
 func (c *Config) Hides(id, name string) bool {
 	return !c.Derive(Card{ID: id, Name: name}).Visible(c.Session.Teams)
-}
-
-// baseName is a tool's name without that of its server.
-func baseName(name string) string {
-	if _, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok {
-		return tool
-	}
-	return name
 }
 
 func (r *Rule) matches(c *Card) bool { return matches(r.Match, c.ID) || matches(r.Match, c.Name) }
@@ -165,6 +163,9 @@ func (b *batch) check() {
 		case b.byName[c.Name] != nil:
 			b.fail(c, "give one of them another name", "tool %q has the name %q too", b.byName[c.Name].ID, c.Name)
 		}
+		if other := b.ofID(c.Name); other != nil && other != c {
+			b.fail(c, "give one of them another name", "its name %q is the id of another tool", c.Name)
+		}
 		if !visibleName.MatchString(c.Name) {
 			b.fail(c, "give it a name of 1 to 64 of A-Z a-z 0-9 _ -", "%q cannot be a model-visible name", c.Name)
 		}
@@ -181,6 +182,15 @@ func (b *batch) check() {
 		b.checkReferences(c)
 	}
 	b.checkCycles()
+}
+
+// ofID returns the card of an id, in a batch that is sorted by id, or nil.
+func (b *batch) ofID(id string) *Card {
+	i, found := slices.BinarySearchFunc(b.cards, id, func(c *Card, id string) int { return cmp.Compare(c.ID, id) })
+	if !found {
+		return nil
+	}
+	return b.cards[i]
 }
 
 // builtins are the tools inside the program.

@@ -82,8 +82,8 @@ func (b *Breakers) IsOpen(key string) bool {
 	return k != nil && k.open && (k.probing || b.time.Now().Before(k.until))
 }
 
-// Withdraw says that the call tells nothing of the endpoint: it was not made, or nobody
-// waited for its end. The next call may be the probe in its place.
+// Withdraw says that the call ended without telling anything of the endpoint: it was
+// given up. Where it was the probe, the next call is. After Done it changes nothing.
 func (p *Permit) Withdraw() {
 	b := p.breakers
 	b.mu.Lock()
@@ -92,8 +92,8 @@ func (p *Permit) Withdraw() {
 		return
 	}
 	p.done = true
-	if p.probe {
-		b.all[p.key].probing = false
+	if k := b.all[p.key]; p.probe && k != nil && k.epoch == p.epoch {
+		k.probing = false
 	}
 }
 
