@@ -163,7 +163,7 @@ func (b *batch) check() {
 		case b.byName[c.Name] != nil:
 			b.fail(c, "give one of them another name", "tool %q has the name %q too", b.byName[c.Name].ID, c.Name)
 		}
-		if other := b.ofID(c.Name); other != nil && other != c {
+		if other := b.ofID(c.Name); other != nil && other.Name != c.Name { // else they clash already
 			b.fail(c, "give one of them another name", "its name %q is the id of another tool", c.Name)
 		}
 		if !visibleName.MatchString(c.Name) {
