@@ -61,6 +61,8 @@ type fixture struct {
 	say func(text string)
 
 	mu        sync.Mutex
+	restless  bool     // it says after every list of tools that they have changed
+	listings  int      // lists of tools that were asked for
 	more      bool     // it has a tool more
 	cancelled int      // notifications that a call was given up
 	answers   []string // to what it asked
@@ -87,6 +89,7 @@ func (f *fixture) answer(m message) string {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		f.listings++
 		if f.more {
 			return `"result":{"tools":[{"name":"a/b"},` + moreTool + `]}`
 		}
@@ -118,6 +121,10 @@ func (f *fixture) answer(m message) string {
 		f.mu.Unlock()
 		f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		return text("grown")
+	case "listings":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return text(fmt.Sprint(f.listings))
 	case "big":
 		return text(strings.Repeat("é", in.N))
 	case "fail":
@@ -151,6 +158,9 @@ func (f *fixture) take(m message) {
 		}
 	default:
 		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, f.answer(m)))
+		if f.restless && m.Params.Cursor != "" {
+			f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
 	}
 }
 
@@ -163,6 +173,8 @@ func serve(kind string) {
 		fmt.Println(text)
 	}}
 	switch kind {
+	case "restless":
+		f.restless = true
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no config for "+secret)
 		os.Exit(3)

@@ -45,7 +45,8 @@ type Options struct {
 	// that of asking for them again. 0 means a minute: packages may have to load.
 	StartTimeout time.Duration
 	// PauseMin and PauseMax are the first and the longest pause before a server is
-	// started again. 0 means a second and a minute.
+	// started again. 0 means a second and a minute. PauseMin also is the least time
+	// between a list of tools and the next, however often a server says that it changed.
 	PauseMin, PauseMax time.Duration
 	// Changed is called, if it is set, when a server's tools have changed, when it has
 	// died, and when it is back; by then [Hub.Servers] tells so. It is called by several

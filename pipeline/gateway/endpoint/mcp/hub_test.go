@@ -227,6 +227,28 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
+// TestRestless: a server that says without end that its tools have changed is asked for
+// them at most once a pause, and nobody is told of a change that is none.
+func TestRestless(t *testing.T) {
+	t.Parallel()
+	var told changes
+	h := open(t, Options{Changed: told.add}, entryOf(t, "a", "restless"))
+	listings := func() (n int) {
+		_, _ = fmt.Sscan(textOfCall(t, h, "a", "listings", `{}`), &n)
+		return n
+	}
+	began := time.Now()
+	first, last := listings(), 0
+	eventually(t, "five lists", func() bool { last = listings(); return last >= first+5 })
+	// One may have been under way when the time began, and one is asked for as it ends.
+	if most := int(time.Since(began)/h.options.PauseMin) + 2; last-first > most {
+		t.Errorf("%d lists in the time of %d", last-first, most)
+	}
+	if n := told.of("a"); n > 0 {
+		t.Errorf("%d changes are told of", n)
+	}
+}
+
 // TestGivenUp: a call that is given up is told to the server, and the next is answered.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()

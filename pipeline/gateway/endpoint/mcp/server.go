@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,10 +166,16 @@ func (c *connection) lastWords(err error) error {
 func (c *connection) serve() {
 	ended := make(chan error, 1)
 	go func() { ended <- c.session.Wait() }()
-	for {
+	var rest <-chan time.Time
+	for relist := c.relist; ; {
 		select {
-		case <-c.relist:
+		case <-relist:
 			c.refresh()
+			// A server that says it without end is not asked without end.
+			relist, rest = nil, time.After(c.server.hub.options.PauseMin)
+			continue
+		case <-rest:
+			relist, rest = c.relist, nil
 			continue
 		case err := <-ended:
 			c.wire.End()
@@ -200,6 +207,7 @@ func (c *connection) refresh() {
 	s := c.server
 	ctx, cancel := context.WithTimeout(s.hub.ended, s.hub.options.StartTimeout)
 	defer cancel()
+	before := s.state()
 	if err := c.list(ctx); err != nil {
 		err = fmt.Errorf("its tools have changed, but it does not list them: %s", s.secrets.Clean(err.Error()))
 		s.mu.Lock()
@@ -207,7 +215,15 @@ func (c *connection) refresh() {
 		s.mu.Unlock()
 		return
 	}
-	s.changed()
+	if !before.lists(s.state()) {
+		s.changed()
+	}
+}
+
+// lists reports whether two states of a server that is up tell the same of its tools.
+func (s State) lists(other State) bool {
+	same := func(a, b Tool) bool { return a.Name == b.Name && a.Generation == b.Generation }
+	return s.Err == nil && slices.EqualFunc(s.Tools, other.Tools, same) && slices.Equal(s.LeftOut, other.LeftOut)
 }
 
 // list takes all tools of the server, which is then up.
