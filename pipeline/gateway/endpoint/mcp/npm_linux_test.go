@@ -20,13 +20,14 @@ import (
 	"github.com/toolgauge/toolgauge/pipeline/gateway/endpoint"
 )
 
-// npmServers are three servers of npm. The first may look into a folder, and the third
-// keeps what it learns in another.
+// npmServers are three servers of npm. The first is started for the folder state, and
+// told as its root the only one that it may look into; the third keeps what it learns
+// in state.
 func npmServers(folder, state string) []mcpserver.Server {
 	npx := func(label, name string, args ...string) mcpserver.Server {
 		return mcpserver.Server{Label: label, Command: "npx", Args: append([]string{"-y", "@modelcontextprotocol/" + name}, args...)}
 	}
-	files := npx("files", "server-filesystem", folder)
+	files := npx("files", "server-filesystem", state)
 	files.Directories = []string{folder}
 	memory := npx("memory", "server-memory")
 	memory.Env = []mcpserver.Variable{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(state, "memory.jsonl")}}
@@ -60,6 +61,10 @@ func TestNPMServers(t *testing.T) {
 		}
 		t.Logf("%s: %d tools: %s", s.Label, len(s.Tools), strings.Join(names(s.Tools), " "))
 	}
+	eventually(t, "that the server of files knows its root", func() bool {
+		a, err := call(t, h, "files", "list_allowed_directories", `{}`)
+		return err == nil && strings.Contains(string(a.Body), folder)
+	})
 	t.Run("confined", func(t *testing.T) { confined(t, h, folder, outside) })
 	t.Run("together", func(t *testing.T) { together(t, h, filepath.Join(folder, "note.txt")) })
 	t.Run("killed", func(t *testing.T) { killed(t, h, &told, filepath.Join(folder, "note.txt")) })
