@@ -33,7 +33,6 @@ type call struct {
 type answer struct {
 	text    string
 	content json.RawMessage
-	failed  bool // the tool's own error
 	err     *Error
 
 	bytes, tokens, truncated, undecodable int
