@@ -40,10 +40,12 @@ func (s *Session) route(ctx context.Context, snap *snapshot, c registry.Call) ro
 		}
 		return route{tool: t}
 	}
+	name, _ := s.gateway.redactor.Text(c.Name) // whole: half a secret is not known for one
+	name = shortened(name)
 	e := &Error{
-		Code: UnknownTool, Phase: PhaseRoute, Message: fmt.Sprintf("there is no tool %q", shortened(c.Name)),
+		Code: UnknownTool, Phase: PhaseRoute, Message: fmt.Sprintf("there is no tool %q", name),
 		SuggestedAction: "Use a tool that is listed.",
-		Candidates:      s.candidates(ctx, snap, c),
+		Candidates:      s.candidates(ctx, snap, name),
 	}
 	if len(e.Candidates) > 0 {
 		e.SuggestedAction = "Use one of the candidates if it fits; see its schema first."
@@ -146,16 +148,17 @@ func properties(schema string) (names []string) {
 
 // candidates are the tools nearest to a name that nobody has: only those that the
 // session may use, and no degraded ones.
-func (s *Session) candidates(ctx context.Context, snap *snapshot, c registry.Call) []Candidate {
+func (s *Session) candidates(ctx context.Context, snap *snapshot, name string) []Candidate {
 	k := s.gateway.catalogOf(ctx, snap)
 	var found []Candidate
-	for _, i := range k.nearest(ctx, spaced(shortened(c.Name)), s.gateway.options.Embed) {
+	for _, i := range k.nearest(ctx, spaced(name), s.gateway.options.Embed) {
 		t := k.tools[i]
 		if len(found) == candidatesMax {
 			break
 		}
 		if authorise(&s.options.Who, t.Card) == nil && !s.gateway.memory.Degraded(t.ID) {
-			found = append(found, Candidate{Tool: t.Name, Description: beginning(t.Description)})
+			description, _ := s.gateway.redactor.Text(t.Description)
+			found = append(found, Candidate{Tool: t.Name, Description: beginning(description)})
 		}
 	}
 	return found

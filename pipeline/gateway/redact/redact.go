@@ -80,7 +80,7 @@ func (r *Redactor) JSON(raw json.RawMessage) (json.RawMessage, int) {
 		if out, n, ok := r.json(raw, 0); ok {
 			return out, n
 		}
-		text, n := r.scan(string(raw))
+		text, n := r.plain(string(raw), 0)
 		if n == 0 {
 			return raw, 0
 		}
@@ -112,7 +112,7 @@ func (r *Redactor) text(text string, depth int) (string, int) {
 				return string(out), n
 			}
 		}
-		return r.scan(text)
+		return r.plain(text, depth)
 	})
 	if !ok {
 		return Marker, n

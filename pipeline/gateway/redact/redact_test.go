@@ -75,7 +75,9 @@ func TestText(t *testing.T) {
 		{"see postgres://me:p/w?x@host/db", "see postgres://[redacted]@host/db"},
 		{"<password>abc</password>", "<password>[redacted]</password>"},
 		{`said {\"password\":\"a\\\"b\",\"n\":1}`, `said {\"password\":\"[redacted]\",\"n\":1}`},
-		{`log: {"secrets": {"a": ["x"]}} end`, `log: {"secrets": [redacted]} end`},
+		{`log: {"secrets": {"a": ["x"]}} end`, `log: {"secrets": "[redacted]"} end`},
+		{"[INFO] a\n{\"env\":[{\"name\":\"api_key\",\"value\":\"hunter2\"}]}\n[\"--token\",\"a1b2c3d4\"] {", "[INFO] a\n{\"env\":[{\"name\":\"api_key\",\"value\":\"[redacted]\"}]}\n[\"--token\",\"[redacted]\"] {"},
+		{`it {says {"t\u006fken":"hunter2"}`, `it {says {"t\u006fken":"[redacted]"}`},
 		{"it is pass word&1, or pass+word%261 or pass%20word%261 or pass+word%261", "it is [redacted], or [redacted] or [redacted] or [redacted]"},
 		{"it is " + base64.StdEncoding.EncodeToString([]byte("pass word&1")), "it is [redacted]"},
 		{`{"password":"x"}`, `{"password":"[redacted]"}`},
@@ -289,6 +291,9 @@ func TestHostile(t *testing.T) {
 	const n = 100_000
 	for name, in := range map[string]string{
 		"arrays":         strings.Repeat("[", n) + strings.Repeat("]", n),
+		"open in text":   "x" + strings.Repeat("[{", n),
+		"no JSON":        strings.Repeat(`[{a}`, n) + strings.Repeat("]", n),
+		"quotes in open": "x[" + strings.Repeat(`"[`, n),
 		"open arrays":    strings.Repeat("[", n),
 		"objects":        strings.Repeat(`{"token":`, n) + "1" + strings.Repeat("}", n),
 		"keys":           strings.Repeat(`{"key":`, n) + `"abcdef1"` + strings.Repeat("}", n),
