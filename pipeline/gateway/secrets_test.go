@@ -180,7 +180,10 @@ func (v *vault) readOn(text string) {
 		if r.Failed {
 			v.t.Fatalf("the rest of %s cannot be read: %s", text, r.Text)
 		}
-		_, piece, _ := strings.Cut(r.Text, "]") // behind what it says of its place
+		piece := r.Text
+		if end := strings.LastIndex(piece, "\n["); end >= 0 { // it says where to go on
+			piece = piece[:end]
+		}
 		whole.WriteString(piece)
 	}
 	v.leaves("what is read on", "%s", whole.String())
