@@ -26,7 +26,10 @@ func gatewayCommand(env cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateway",
 		Short: "Check a gateway's configuration, or make one call through it",
-		Long:  "A gateway carries calls out: it routes, authorises, limits, tries, shapes and records them. Its\nconfiguration is a gateway.yaml; docs/format.md has every field, docs/gateway.md what it does.",
+		Long: "A gateway carries tool calls out: it finds the tool, sees whether the session may use it, limits,\n" +
+			"tries again, shortens and redacts results, and records every call. Its configuration is a\n" +
+			"gateway.yaml: docs/format.md has every field, docs/gateway.md what they do. bench run --gateway FILE\n" +
+			"plays sessions behind it, bench run --suite gateway shows what it does when tools fail.",
 		Example: "  bench gateway check examples/gateway.yaml\n" +
 			"  bench gateway call examples/gateway.yaml get_system_time",
 		Args: cli.NoArguments,
@@ -42,8 +45,10 @@ func gatewayCheckCommand(env cli.Env) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Validate a gateway.yaml, and say what in it is hardly meant",
 		Long: "Read FILE strictly, check everything that it says against the rest, and lint it: settings that\n" +
-			"limit nothing, folders that should not be handed over, descriptions that a model cannot work with.\n\n" +
-			"Exit status: 0 nothing is wrong, whatever warnings there are; 2 a fault, or a finding that is an error.",
+			"limit nothing, folders that should not be handed over, descriptions that a model cannot work with.\n" +
+			"Nothing is started, and nothing is called.\n\n" +
+			"Exit status: 0 nothing is wrong, whatever warnings there are; 2 a fault, or a finding that is an\n" +
+			"error; 3 FILE cannot be read.",
 		Example: "  bench gateway check examples/gateway.yaml\n  bench gateway check gateway.yaml --json",
 		Args:    cli.OneArgument("FILE"),
 		RunE:    func(_ *cobra.Command, args []string) error { return gatewayCheck(env, args[0], asJSON) },

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolgauge/toolgauge/internal/atomicfile"
 	"github.com/toolgauge/toolgauge/internal/cli"
 	"github.com/toolgauge/toolgauge/pipeline/gateway"
 	"github.com/toolgauge/toolgauge/pipeline/gateway/audit"
@@ -33,10 +33,14 @@ func gatewayCallCommand(env cli.Env) *cobra.Command {
 		Short: "Make one call through a gateway, and print what became of it",
 		Long: "Open the gateway that FILE describes, its MCP servers included, make one call of TOOL (an id or a\n" +
 			"model-visible name) as the session of the file, and print the result as a model would read it, the\n" +
-			"time that each phase took, and the audit record. ARGUMENTS is a JSON object, or - for standard input.\n\n" +
-			"Exit status: 0 the tool answered; 1 the call failed or was denied; 2 a faulty FILE or ARGUMENTS.",
+			"time that each phase took, and the audit record. The call is real: what TOOL does is done. With\n" +
+			"audit.path in FILE the record is appended there too. ARGUMENTS is a JSON object, {} if left out,\n" +
+			"or - for standard input.\n\n" +
+			"Exit status: 0 the tool answered; 1 the call failed or was denied; 2 a faulty FILE or ARGUMENTS;\n" +
+			"3 FILE cannot be read, or the audit log not written.",
 		Example: "  bench gateway call examples/gateway.yaml get_system_time\n" +
-			"  bench gateway call examples/gateway.yaml list_files '{\"path\":\".\"}' --json",
+			"  bench gateway call examples/gateway.yaml list_files '{\"path\":\".\"}' --json\n" +
+			"  bench gateway call examples/gateway.yaml create_order - --ask < order.json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > 3 {
 				return cli.Usage(fmt.Errorf("%d arguments given, want FILE TOOL [ARGUMENTS]\nhint: quote the JSON: '{\"path\":\".\"}'", len(args)))
@@ -99,7 +103,7 @@ func gatewayCall(ctx context.Context, env cli.Env, args []string, f callFlags) (
 	}
 	open, err := connect.Open(ctx, config, nil)
 	if err != nil {
-		if config.Audit.Path != "" && errors.As(err, new(*os.PathError)) {
+		if errors.As(err, new(*atomicfile.Error)) { // the audit log
 			return cli.Input(err)
 		}
 		return cli.Usage(err)

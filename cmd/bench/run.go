@@ -54,6 +54,7 @@ func runCommand(env cli.Env) *cobra.Command {
 			"  bench run --mcp mcp.json\n" +
 			"  bench run --corpus tools-list.json --sessions 2000\n" +
 			"  bench run --sessions sessions.parquet --arms eager,july-listing --json\n" +
+			"  bench run --gateway examples/gateway.yaml\n" +
 			"  bench run --suite gateway\n" +
 			"  bench run --sessions 100000 --resume\n" +
 			"  bench run --sessions 100000 --shard 2/4\n" +
@@ -80,8 +81,8 @@ func runCommand(env cli.Env) *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&f.sessions, "sessions", "1000", "draw `N` sessions, or rows A-B of the draw, or read a file of sessions")
 	flags.StringSliceVar(&f.arms, "arms", armNames(), "play the default arms `NAME,...`, or those of a YAML file")
-	flags.StringVar(&f.gateway, "gateway", "", "put the gateway of a YAML `FILE` in front of every arm's calls that says nothing of one")
-	flags.StringVar(&f.suite, "suite", "", "play the scenarios of suite `NAME` (gateway), without and with its gateway or that of --gateway")
+	flags.StringVar(&f.gateway, "gateway", "", "carry calls through the gateway of a YAML `FILE`, in arms that say nothing of one")
+	flags.StringVar(&f.suite, "suite", "", "play the scenarios of suite `NAME` (gateway) without a gateway and with its own, or that of --gateway")
 	flags.StringVar(&f.weights, "weights", "fresh=1,cached=0.1,write=0,output=4", "weigh tokens by `KIND=W,...` in effective tokens")
 	flags.StringVar(&f.systemPrompt, "system-prompt", "", "open every session with the text of `FILE` (default: a short one)")
 	flags.StringVar(&f.corpus, "corpus", "", "tools from `PATH`: a corpus folder, exported tools, or synthetic:N (default: the embedded corpus)")
