@@ -85,7 +85,7 @@ const backoffMax = time.Minute
 func (c *call) backoff(t *tool, attempt int, fault *endpoint.Fault) time.Duration {
 	pause := t.Retry.Backoff
 	for range attempt - 1 {
-		pause = min(2*pause, backoffMax)
+		pause = min(2*pause, max(backoffMax, t.Retry.Backoff))
 	}
 	draw := hash("jitter/"+c.options.ID, c.in.ID, uint64(attempt))
 	half := pause / 2

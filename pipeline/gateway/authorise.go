@@ -28,7 +28,7 @@ func authorise(who *card.Session, c *card.Card) *Error {
 	switch {
 	case !c.Visible(who.Teams):
 		return deny(RuleVisibility, "Use a tool that is listed for this session.", "%s is not visible to the teams of this session", c.Name)
-	case len(who.Surfaces) > 0 && !slices.Contains(who.Surfaces, c.Surface):
+	case len(who.Surfaces) > 0 && !slices.Contains(who.Surfaces, c.Surface) && c.Target != card.ResultReadTarget: // which reads what the session was given
 		place := "belongs to no surface"
 		if c.Surface != "" {
 			place = "belongs to the surface " + c.Surface

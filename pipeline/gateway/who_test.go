@@ -78,6 +78,23 @@ func TestWhoMay(t *testing.T) {
 	}
 }
 
+// TestASurfaceMayReadOn: what a session of one surface was given cut, it may read on.
+func TestASurfaceMayReadOn(t *testing.T) {
+	d := newDesk(t, "limits: {max_result_bytes: 100000}\n"+tools("look\nsurface: browser\nmax_result_tokens: 60"), map[string]end{"look": text(strings.Repeat("a line of the page\n", 200))})
+	who := d.session2()
+	who.Surfaces = []string{"browser"}
+	d.session = d.begin("b", who)
+	cut := d.call("look", "{}").Text
+	i := strings.Index(cut, "handle ")
+	if i < 0 {
+		t.Fatalf("no handle in %s", cut)
+	}
+	handle := strings.FieldsFunc(cut[i+len("handle "):], func(r rune) bool { return strings.ContainsRune(" ,;\"]", r) })[0]
+	if r := d.call("result_read", `{"handle":"`+handle+`","offset":100,"length":50}`); r.Failed || !strings.Contains(r.Text, "of the page") {
+		t.Errorf("got %s", r.Text)
+	}
+}
+
 func TestVisibilityFiltersListingAndCalls(t *testing.T) {
 	d := newDesk(t, tools("all", "sales\nvisibility: [sales]"), map[string]end{"all": text("ok"), "sales": text("ok")})
 	for _, teams := range [][]string{nil, {"support"}, {"sales"}} {
