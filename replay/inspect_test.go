@@ -132,7 +132,7 @@ func TestPlacesAgreeWithTheArray(t *testing.T) {
 		}
 	})
 	for _, p := range []Place{Visible, Named, Counted, Unmentioned, Unavailable} {
-		if places[p] == 0 {
+		if places[p] == 0 && !testing.Short() { // of few draws some show little
 			t.Errorf("no tool was ever %s", p)
 		}
 	}
