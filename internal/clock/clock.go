@@ -10,6 +10,7 @@ package clock
 
 import (
 	"context"
+	"runtime"
 	"time"
 )
 
@@ -63,12 +64,22 @@ func (Wall) Now() time.Time { return time.Now() }
 // Go starts a goroutine.
 func (Wall) Go(task func()) { go task() }
 
+// yields is how often a wait lets others run before it blocks: what a task that was
+// just started does at once need not cost a timer and two changes of threads.
+const yields = 2
+
 // Wait blocks the calling goroutine.
 func (Wall) Wait(ctx context.Context, e *Event, d time.Duration) Woken {
 	var happened <-chan struct{}
 	if e != nil {
 		if e.Happened() {
 			return Happened
+		}
+		for range yields {
+			runtime.Gosched()
+			if e.Happened() {
+				return Happened
+			}
 		}
 		happened = e.channel()
 	}
