@@ -200,7 +200,7 @@ func faultOf(ctx context.Context, err error) *endpoint.Fault {
 
 // faultError is what the model reads of a tool that did not answer.
 func (c *call) faultError(ctx context.Context, t *tool, f *endpoint.Fault, attempts int) *Error {
-	e := &Error{Code: Unavailable, Phase: PhaseExecute, Message: t.Name + ": " + f.Error(), RetryAfter: f.RetryAfter, sent: true}
+	e := &Error{Code: Unavailable, Phase: PhaseExecute, Message: t.Name + ": " + f.Error(), RetryAfter: f.RetryAfter}
 	switch {
 	case ctx.Err() != nil && t.safe():
 		return cancelled(PhaseExecute)
@@ -241,7 +241,7 @@ func (c *call) toolError(t *tool, got endpoint.Answer) *Error {
 		text = string(shaped.content)
 	}
 	return &Error{
-		Code: EndpointError, Phase: PhaseExecute, Message: text, sent: true,
+		Code: EndpointError, Phase: PhaseExecute, Message: text,
 		SuggestedAction: "Read the message, and change the call by what it says.",
 	}
 }
@@ -251,7 +251,7 @@ func (c *call) shape(ctx context.Context, t *tool, got endpoint.Answer) *answer 
 	g := c.gateway
 	if most := c.snapshot.config.Limits.MaxResultBytes; int64(len(got.Content)) > most {
 		return &answer{err: &Error{
-			Code: ResultTooLarge, Phase: PhaseShape, sent: true,
+			Code: ResultTooLarge, Phase: PhaseShape,
 			Message:         fmt.Sprintf("the result of %s has %d bytes in parts that cannot be cut, more than the %d that are allowed", t.Name, len(got.Content), most),
 			SuggestedAction: "Ask for less: a smaller picture, a part of the file.",
 		}}

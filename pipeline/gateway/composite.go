@@ -34,7 +34,7 @@ func (c *call) steps(ctx context.Context, t *tool) (registry.Result, *Error) {
 		if result.Failed {
 			c.record.Executing = c.gateway.time.Now().Sub(before)
 			return registry.Result{}, &Error{
-				Code: EndpointError, Phase: PhaseExecute, sent: true,
+				Code: EndpointError, Phase: PhaseExecute,
 				Message:         fmt.Sprintf("step %d of %d (%s) failed, and those behind it were not made: %s", i+1, len(t.Steps), step.Tool, asJSON(result)),
 				SuggestedAction: "See what the failed step says. The steps ahead of it have taken effect.",
 			}

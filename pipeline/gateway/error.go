@@ -62,8 +62,6 @@ type Error struct {
 	Rule            string            // that denied the call
 	TraceID         string
 	Phase           string
-	// sent reports that the endpoint may have had the call.
-	sent bool
 }
 
 // Candidate is a tool that may have been meant.

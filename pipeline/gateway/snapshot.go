@@ -19,11 +19,10 @@ import (
 // snapshot is everything that a configuration says, checked and ready. Calls keep
 // the one that they began with; a reload makes another.
 type snapshot struct {
-	generation uint64
-	config     *card.Config
-	tools      []*tool // the configuration's and those of MCP servers, by id
-	byID       map[string]*tool
-	byName     map[string]*tool
+	config *card.Config
+	tools  []*tool // the configuration's and those of MCP servers, by id
+	byID   map[string]*tool
+	byName map[string]*tool
 
 	mu      sync.Mutex
 	derived map[*registry.Definition]*tool // of the registry's tools
@@ -61,9 +60,6 @@ func (g *Gateway) Reload(config *card.Config, cards []*card.Card) error {
 	next := &snapshot{
 		config: config, derived: make(map[*registry.Definition]*tool),
 		byID: make(map[string]*tool, len(complete)), byName: make(map[string]*tool, len(complete)),
-	}
-	if old != nil {
-		next.generation = old.generation + 1
 	}
 	var faults []error
 	for _, c := range complete {

@@ -18,6 +18,7 @@ import (
 	"github.com/toolgauge/toolgauge/internal/rawjson"
 	"github.com/toolgauge/toolgauge/internal/strictyaml"
 	"github.com/toolgauge/toolgauge/internal/toolname"
+	"github.com/toolgauge/toolgauge/pipeline/bridge/judge"
 )
 
 // Complete returns the cards of the file and of other sources, by id, with defaults and
@@ -176,7 +177,7 @@ func (b *batch) check() {
 		if c.Retry.MaxAttempts > 0 && !c.Idempotent && !c.ReadOnly {
 			b.fail(c, "say idempotent: true if a second call does no harm, or max_attempts: 0", "it is tried again although nobody says that it is idempotent")
 		}
-		if c.line > 0 && !compiles(c.InputSchema) { // a stranger's bad schema must not keep the others out
+		if c.line > 0 && judge.New(c.InputSchema) == nil { // a stranger's bad schema must not keep the others out
 			b.fail(c, "correct the schema; references to other documents are not followed", "its input schema is no JSON Schema")
 		}
 		b.checkReferences(c)
