@@ -64,20 +64,24 @@ func shortened(name string) string {
 }
 
 // best returns the tool of a group that shall answer: of those that the session may
-// use, whose schema fits the arguments, that are neither degraded nor left alone by
-// their breaker, the one of highest priority; where there is none, the tool asked for.
+// use, whose endpoint can be reached, whose schema fits the arguments and that are not
+// degraded, the one of highest priority; where there is none, the tool asked for.
 func (s *Session) best(snap *snapshot, asked *tool, c registry.Call) *tool {
-	var best *tool
-	for _, t := range s.gateway.all(snap) {
-		switch {
-		case t.Group != asked.Group, best != nil && t.Priority <= best.Priority && !(t == asked && t.Priority == best.Priority),
-			authorise(&s.options.Who, t.Card) != nil, !t.available(), s.gateway.breakers.IsOpen(t.behind), s.gateway.memory.Degraded(t.ID),
-			t != asked && len(t.judge().Violations(c.Arguments)) > 0:
-			continue
+	group := slices.DeleteFunc(s.gateway.all(snap), func(t *tool) bool { return t.Group != asked.Group })
+	slices.SortStableFunc(group, func(a, b *tool) int {
+		if a.Priority == b.Priority && a == asked {
+			return -1
 		}
-		best = t
+		return cmp.Compare(b.Priority, a.Priority)
+	})
+	for _, t := range group {
+		fits := t == asked || len(t.judge().Violations(c.Arguments)) == 0
+		// Whether it is degraded is asked last: the answer may spend its probe.
+		if fits && authorise(&s.options.Who, t.Card) == nil && t.available() && !s.gateway.breakers.IsOpen(t.behind) && !s.gateway.memory.Degraded(t.ID) {
+			return t
+		}
 	}
-	return cmp.Or(best, asked)
+	return asked
 }
 
 // available reports whether a tool's endpoint can be reached, as far as it knows.

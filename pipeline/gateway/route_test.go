@@ -149,3 +149,25 @@ tools:
 		t.Errorf("a success did not restore it: %s", r.Text)
 	}
 }
+
+// TestAProbeIsSpentOnTheToolThatIsCalled: a degraded tool that another of its group goes
+// before keeps its probe.
+func TestAProbeIsSpentOnTheToolThatIsCalled(t *testing.T) {
+	schema := "input_schema: {type: object, required: [q]}"
+	d := newDesk(t, `
+failure_memory: {failures: 1, window: 60s, probe: 30s}
+breaker: {failures: 1, open: 10s}
+tools:
+  - {id: a_low, group: g, priority: 1, description: x, `+schema+`, endpoint: {target: "https://a.test.invalid/low"}}
+  - {id: b_high, group: g, priority: 2, description: x, `+schema+`, endpoint: {target: "https://b.test.invalid/high"}}
+`, map[string]end{"low": text("low"), "high": fails("high", endpoint.Transport)})
+	d.call("a_low", "{}") // which b_high goes before, so that it is degraded...
+	d.call("a_low", "{}") // ...and now a_low is too
+	d.clock.Advance(31 * time.Second)
+	if got := code(t, d.call("b_high", `{"q":1}`)); got != "unavailable" { // the probe of b_high, which opens its breaker
+		t.Fatalf("got %s", got)
+	}
+	if r := d.call("b_high", `{"q":1}`); r.Text != "low" {
+		t.Errorf("the probe of a_low was spent on another: %s", r.Text)
+	}
+}
